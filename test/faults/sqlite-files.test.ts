@@ -189,13 +189,7 @@ describeWhere(reading.status === 0 ? null : 'skipped: other users may not read t
       }
       chmodSync(closed, which === 'the folder' ? 0o555 : OTHER.uid === undefined ? 0 : 0o600);
       const { mode, uid, gid } = statSync(closed);
-      const { status, stderr } = spawnSync(process.execPath, [MAIN], {
-        ...OTHER,
-        cwd: place.directory,
-        env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${place.database}` },
-        encoding: 'utf8',
-        timeout: 30_000,
-      });
+      const { status, stderr } = startAsOther();
       expect(status).toBe(1);
       expect(stderr).toContain(`cannot open ${place.database}: `);
       const own = `uid ${String(OTHER.uid ?? uid)} and gid ${String(OTHER.gid ?? process.getgid?.())}`;
@@ -204,5 +198,30 @@ describeWhere(reading.status === 0 ? null : 'skipped: other users may not read t
           `and this process has ${own}\n`,
       );
     });
+
+    it('does not start if it may read the file, but not write it', async () => {
+      const { running } = await place.serve();
+      running.child.kill('SIGTERM');
+      expect(await running.ended).toBe(0);
+      rmSync(join(dirname(place.database), 'secrets.key'));
+      chmodSync(place.directory, 0o755);
+      chmodSync(dirname(place.database), 0o777);
+      chmodSync(place.database, OTHER.uid === undefined ? 0o400 : 0o644);
+      const { status, stderr } = startAsOther();
+      expect(status).toBe(1);
+      expect(stderr).toMatch(
+        /cannot open .*diptych\.db: EACCES: permission denied.*: .*diptych\.db belongs to uid /,
+      );
+    });
+
+    function startAsOther() {
+      return spawnSync(process.execPath, [MAIN], {
+        ...OTHER,
+        cwd: place.directory,
+        env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${place.database}` },
+        encoding: 'utf8',
+        timeout: 30_000,
+      });
+    }
   },
 );

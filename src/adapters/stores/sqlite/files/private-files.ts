@@ -20,6 +20,19 @@ export function makePrivate(database: string, { creates }: { readonly creates: b
 }
 
 /**
+ * Checks that this process may write to a database file, if there is one. Without that right, SQLite opens the file for
+ * reading alone.
+ * @throws Error when it may not
+ */
+export function requireWritable(database: string): void {
+  try {
+    accessSync(database, constants.W_OK);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+}
+
+/**
  * Creates the file unless it exists. An existing file is not opened: closing it would release this process's SQLite
  * locks on it.
  */

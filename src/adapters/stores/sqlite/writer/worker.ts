@@ -13,7 +13,7 @@ import { GuardedBatch } from './guarded-batch.js';
 import { reportMissing } from '../files/missing-data.js';
 import { parseRequest, postReply, type Reply, type Request } from './messages.js';
 import { OpenFiles } from '../files/open-files.js';
-import { explainDenied } from '../files/private-files.js';
+import { explainDenied, requireWritable } from '../files/private-files.js';
 import type { Call } from '../steps.js';
 import { createWrites } from '../writes/writes.js';
 
@@ -83,6 +83,8 @@ function start(port: MessagePort, options: unknown): void {
   if (!isWriterOptions(options)) throw new Error('the writer thread was started without its options');
   try {
     const { path, companions, identity } = options;
+    // Commands may read a file that they cannot write; a service would refuse every message.
+    if (options.migrates) requireWritable(path);
     let missing: readonly string[] = [];
     const note = (found: readonly string[]): void => {
       missing = found;
