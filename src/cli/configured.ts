@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import { isMissing } from '../adapters/stores/sqlite/files/database-files.js';
 import { openStore, type OpenedStore } from '../composition/data.js';
 import { processSources, readConfig, type Config } from '../config.js';
 import { CommandError } from './terminal.js';
@@ -65,7 +65,7 @@ export function requireDatabase({ database }: Pick<Config, 'database'>, creates:
     throw new CommandError('DATABASE_URL is sqlite::memory:, which exists only inside the running service');
   }
   // A mistyped path, or another folder than the service's, must not look like a database without data.
-  if (!creates && !existsSync(database.path)) {
+  if (!creates && isMissing(database.path)) {
     throw new CommandError(
       `There is no database ${database.path}; see --database-url, or start the service first`,
     );

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readdirSync, statSync, watch, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, watch, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
@@ -528,6 +528,18 @@ describe('sessions and backup', () => {
       err: `diptych: There is no database ${place.database}; see --database-url, or start the service first\n`,
     });
     expect(readdirSync(place.directory)).toEqual([]);
+  });
+
+  it.each([
+    ['keys', 'list'],
+    ['backup', 'copy.db'],
+    ['migrate', '--from', 'sqlite:data/diptych.db', '--to', 'sqlite:copy.db'],
+  ])('%s %s reports why a database cannot be opened', async (...args) => {
+    // Stands for a folder that is closed to this user, who may be root.
+    symlinkSync('data', join(place.directory, 'data'));
+    const { code, out, err } = await place.run(args);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toContain('ELOOP: too many symbolic links encountered');
   });
 
   it('backup and migrate report the copy for which the disk has no room', async () => {

@@ -1,10 +1,11 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { wellFormed } from '../../../core/model/text.js';
 import type { Transfer } from '../../../core/ports/transfer.js';
 import { shapeOf, type TransferRow, type TransferTable } from '../../../core/ports/transfer-tables.js';
 import { openReading, openWriting } from './connections.js';
 import { copyError, guarded } from './failure.js';
+import { isMissing } from './files/database-files.js';
 import { checkpoint } from './files/disk-bound.js';
 import { reportMissing } from './files/missing-data.js';
 import { makeFolder } from './files/private-files.js';
@@ -31,7 +32,7 @@ export async function openSqliteTransfer(
     readonly onMissing?: (missing: readonly string[]) => void;
   },
 ): Promise<Transfer> {
-  if (mustExist && !existsSync(path)) throw new Error(`there is no database ${path}`);
+  if (mustExist && isMissing(path)) throw new Error(`there is no database ${path}`);
   if (!mustExist) await makeFolder(path);
   const options = { path, busyTimeoutMs: BUSY_MS, maxPages: null, creates: !mustExist, migrates: true };
   const copying = (error: unknown): unknown => copyError(error, path, 'run the command again to continue');

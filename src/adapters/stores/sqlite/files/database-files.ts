@@ -21,6 +21,15 @@ export function folderOf(database: string): string {
   }
 }
 
+/** Returns whether there is no file at a path. False for one that cannot be looked at, such as in a closed folder. */
+export function isMissing(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
+}
+
 /** Returns the size of a file in bytes; 0 when there is none. */
 export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
