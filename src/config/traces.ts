@@ -26,21 +26,26 @@ export function tracesOf(reader: SettingsReader): TraceSettings | null {
   const base = reader.read('OTEL_EXPORTER_OTLP_ENDPOINT', null, webUrl, secret);
   const own = reader.read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', null, webUrl, secret);
   const url = own ?? (base === null ? null : `${base.replace(/\/+$/, '')}/v1/traces`);
+  const isOff = url === null || isDisabled;
+  // Machines set these for all their programs: what has no effect here may have any value.
+  const exports = reader.read('OTEL_TRACES_EXPORTER', true, isOff ? unused(true) : exporter);
+  const isTraced = !isOff && exports;
+  for (const name of ['OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL']) {
+    reader.read(name, true, isTraced ? protocol : unused(true));
+  }
   const serviceName = reader.read('OTEL_SERVICE_NAME', null, text);
-  const resource = reader.read('OTEL_RESOURCE_ATTRIBUTES', {}, attributes);
+  const resource = reader.read<TraceSettings['resource']>(
+    'OTEL_RESOURCE_ATTRIBUTES',
+    {},
+    isTraced ? attributes : unused({}),
+  );
+  const usual = 'parentbased_always_on';
   const sampler = reader.read<(typeof SAMPLERS)[number]>(
     'OTEL_TRACES_SAMPLER',
-    'parentbased_always_on',
-    oneOf(SAMPLERS),
+    usual,
+    isTraced ? oneOf(SAMPLERS) : unused(usual),
   );
-  const ratio = reader.read('OTEL_TRACES_SAMPLER_ARG', 1, fraction);
-  const isOff = url === null || isDisabled;
-  const exports = reader.read('OTEL_TRACES_EXPORTER', true, isOff ? unused : exporter);
-  const isTraced = !isOff && exports;
-  // Machines set these for all their programs: what has no effect here may have any value.
-  for (const name of ['OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL']) {
-    reader.read(name, true, isTraced ? protocol : unused);
-  }
+  const ratio = reader.read('OTEL_TRACES_SAMPLER_ARG', 1, isTraced ? fraction : unused(1));
   if (!isTraced) return null;
   return {
     url,
@@ -62,14 +67,16 @@ const exporter: Parse<boolean> = (value) => {
 const protocol: Parse<boolean> = (value) =>
   value === 'http/protobuf' ? { value: true } : { wrong: 'must be http/protobuf' };
 
-const unused: Parse<boolean> = () => ({ value: true });
+function unused<T>(value: T): Parse<T> {
+  return () => ({ value });
+}
 
 const fraction: Parse<number> = (value) => {
   const number = /^\d*\.?\d+$/.test(value) ? Number(value) : NaN;
   return number >= 0 && number <= 1 ? { value: number } : { wrong: 'must be a number from 0 to 1' };
 };
 
-const attributes: Parse<Readonly<Record<string, string>>> = (value) => {
+const attributes: Parse<TraceSettings['resource']> = (value) => {
   const pairs = listed(value).map((pair) => pair.split('='));
   const isFit = pairs.every(
     ([name, text, ...rest]) => name !== '' && text !== undefined && rest.length === 0,

@@ -61,6 +61,8 @@ describe('OpenTelemetry’s variables', () => {
     [{ ...ENDPOINT, OTEL_SDK_DISABLED: 'TRUE' }],
     [{ ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }],
     [{ OTEL_TRACES_EXPORTER: 'jaeger' }],
+    [{ OTEL_TRACES_SAMPLER: 'jaeger_remote', OTEL_TRACES_SAMPLER_ARG: 'endpoint=http://jaeger:14250' }],
+    [{ ...ENDPOINT, OTEL_SDK_DISABLED: 'true', OTEL_RESOURCE_ATTRIBUTES: 'token=YQ==' }],
   ])('%j traces nothing', (env) => {
     expect(read(env)).toEqual({ traces: null, mistakes: [] });
   });
