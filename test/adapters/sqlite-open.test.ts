@@ -183,6 +183,16 @@ describe('the modes of SQLite files', () => {
       }),
     ));
 
+  it('stay as they are where the file is not a database', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      writeFileSync(path, 'root:x:0:0:root:/root:/bin/sh\n'.repeat(100), { mode: 0o644 });
+      chmodSync(path, 0o644);
+      await expect(openTestSqlite({ path })).rejects.toThrow('SQLITE_NOTADB');
+      await expect(backupDatabase(path, join(folder, 'copy.db'))).rejects.toThrow('SQLITE_NOTADB');
+      expect(modesIn(folder)).toEqual({ 'a.db': '644' });
+    }));
+
   it('become 0600 where an earlier version left them open to others', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'a.db');

@@ -4,7 +4,7 @@ import { sqliteCode } from './failure.js';
 import { checkpoint } from './files/disk-bound.js';
 import { isLogEmpty } from './files/database-files.js';
 import { identify } from './files/open-files.js';
-import { makePrivate } from './files/private-files.js';
+import { closeFiles, makePrivate } from './files/private-files.js';
 import { migrate, readMigrations } from './migrate.js';
 
 /** Options for opening the writing connection. */
@@ -65,6 +65,7 @@ export function openAnySchema(
     // Again: the file may have been replaced before it was opened.
     requireIdentity(path, identity);
     enterWal(db, busyTimeoutMs);
+    closeFiles(path);
     onRecovered(db);
     leaveRemovedLog(db, path, identity !== undefined);
     // FULL: an acknowledged commit survives a power failure.

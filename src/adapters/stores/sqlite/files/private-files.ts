@@ -7,15 +7,20 @@ import { toFailure } from '../failure.js';
 
 /**
  * Creates a database file with mode 0600 before SQLite opens it; SQLite gives the log and its index the same mode.
- * Removes the permissions of group and others from the files of an existing database: earlier versions left them.
  * @param options `creates`: whether a missing database file is created
  * @throws Error when the file cannot be created, is missing, or is a folder or a device
  */
 export function makePrivate(database: string, { creates }: { readonly creates: boolean }): void {
   if (creates) makeFile(database);
+  if (!statSync(realpathSync(database)).isFile()) throw new Error('it is not a regular file');
+}
+
+/**
+ * Removes the permissions of group and others from the files of a database: earlier versions left them. Only for what
+ * SQLite has opened as a database: other programs could no longer use another file that a mistyped path names.
+ */
+export function closeFiles(database: string): void {
   const real = realpathSync(database);
-  // Nobody could use a folder or /dev/null any more once its mode is 0600.
-  if (!statSync(real).isFile()) throw new Error('it is not a regular file');
   for (const file of [real, `${real}-wal`, `${real}-shm`]) closeToOthers(file);
 }
 
