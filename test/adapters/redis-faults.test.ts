@@ -223,6 +223,24 @@ describeWithRedis('the Redis bus of a user without the right to its channels', (
     expect(inspect(fields)).not.toContain('other');
   });
 
+  it('logs once why it cannot come back: a password that was changed', async () => {
+    await allow('&*');
+    await withNodes(
+      1,
+      async ([a]) => {
+        if (a === undefined) throw new Error('there is no node');
+        await allow('resetpass', '>other');
+        await withRedis((client) => client.client('KILL', 'USER', user));
+        await a.has('Redis is still unavailable');
+        await allow('>pw');
+        await a.has(BACK);
+        const words = [AWAY, 'Redis is still unavailable', BACK];
+        expect(a.lines).toEqual(words.map((part) => expect.stringContaining(part)));
+      },
+      { url: urlOf(), heartbeatMs: 100 },
+    );
+  });
+
   it('is down when only publishing is refused', async () => {
     await allow('&*', '-publish');
     await withNodes(

@@ -27,6 +27,9 @@ const HEARTBEAT_MS = 1_500;
 /** Minimum interval between log lines about malformed messages, in milliseconds. */
 const WARNING_MS = 10_000;
 
+/** Codes of attempts to connect while nothing is there: they add nothing to the report of the lost connection. */
+const LOST: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
+
 /** What a listener receives in place of a signal that was not transmitted: it must read the store. */
 const MISSED: Signal = { type: 'missed' };
 
@@ -57,6 +60,8 @@ class RedisBus implements Bus {
   #listening = Promise.resolve();
   #hasMissed = false;
   #isAway = false;
+  /** The codes of errors that were logged since Redis is away. */
+  readonly #logged = new Set<unknown>();
   /** True after Redis has refused to publish or to subscribe, until it has accepted both again. */
   #isRefused = false;
   readonly #retryMs: number;
@@ -222,14 +227,21 @@ class RedisBus implements Bus {
   }
 
   #leave(cause: Error | null): void {
-    if (this.#isClosed || this.#isAway) return;
-    this.#isAway = true;
-    this.#log.warn({ err: cause }, 'Redis is unavailable: signals stay on this node until it is back');
+    if (this.#isClosed) return;
+    const code = cause !== null && 'code' in cause ? cause.code : undefined;
+    if (!this.#isAway) {
+      this.#isAway = true;
+      this.#log.warn({ err: cause }, 'Redis is unavailable: signals stay on this node until it is back');
+    } else if (code !== undefined && !LOST.has(code) && !this.#logged.has(code)) {
+      this.#log.warn({ err: cause }, 'Redis is still unavailable');
+    }
+    this.#logged.add(code);
   }
 
   #arrive(): void {
     if (!this.#isAway || !this.isUp) return;
     this.#isAway = false;
+    this.#logged.clear();
     this.#log.info({}, 'Redis is available again');
   }
 }
