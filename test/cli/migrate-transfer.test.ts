@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { nodeDigests } from '../../src/adapters/platform/node/digests.js';
 import { openPostgresTransfer } from '../../src/adapters/stores/postgres/transfer.js';
+import { SqliteDatabase } from '../../src/adapters/stores/sqlite/driver.js';
 import { openSqliteTransfer } from '../../src/adapters/stores/sqlite/transfer.js';
 import type { EventBody } from '../../src/core/model/event.js';
 import type { Store } from '../../src/core/ports/store.js';
@@ -246,6 +247,32 @@ describeWithPostgres('with PostgreSQL', () => {
     await expect(openPostgresTransfer(url, { mustExist: true })).rejects.toThrow(/no data of Diptych/);
     expect(await runSql(url, "SELECT to_regclass('sessions') AS found")).toEqual([{ found: null }]);
   });
+
+  it('names the row that PostgreSQL refuses, after it has copied those before it', () =>
+    withFolder(async (folder) => {
+      const source = await sqlite.place(folder);
+      await using(sqlite.openStore(source), fillStore);
+      const db = new SqliteDatabase(source);
+      const [last] = db
+        .prepare<[], { ref: number; key: string }>(
+          `SELECT m.ref, concat_ws(', ', s.id, m.turn_no, m.position) AS key
+            FROM messages m JOIN sessions s ON s.ref = m.session
+            ORDER BY s.id DESC, m.turn_no DESC, m.position DESC LIMIT 1`,
+        )
+        .all();
+      db.prepare("UPDATE messages SET tool_calls = '{damaged' WHERE ref = ?").run(last?.ref);
+      const count = Number(db.prepare('SELECT count(*) FROM messages').pluck().get());
+      db.close();
+      const target = await postgres.place(folder);
+      await between([sqlite, source], [postgres, target], async (sides) => {
+        await expect(copyAll(sides, never, silent)).rejects.toThrow(
+          `cannot copy the row of messages with the key ${last?.key ?? ''}: PostgreSQL refused a statement (22P02)`,
+        );
+      });
+      expect(await runSql(target, 'SELECT count(*)::integer AS copied FROM messages')).toEqual([
+        { copied: count - 1 },
+      ]);
+    }));
 
   it('rows of unknown sessions are refused, not dropped', async () => {
     await using(openPostgresTransfer(await database.newUrl(), { mustExist: false }), async (side) => {

@@ -1,7 +1,9 @@
 import type { Digests } from './digests.js';
+import { StoreUnavailableError } from './store.js';
 import {
   compareKeys,
   isSameRow,
+  shapeOf,
   TRANSFER_TABLES,
   type TransferRow,
   type TransferTable,
@@ -85,7 +87,7 @@ async function copyTable(
   progress: (rows: number) => void,
 ): Promise<TableCopy | undefined> {
   const counts = { copied: 0, present: 0, different: 0, extra: 0 };
-  const batch = new Batch((rows) => to.insert(table, rows));
+  const batch = new Batch((rows) => insertAll(to, table, rows));
   const there = oneByOne(to.rows(table));
   let other = await there.next();
   try {
@@ -110,6 +112,30 @@ async function copyTable(
   }
   progress(counts.copied + counts.present + counts.different);
   return { table, ...counts };
+}
+
+/**
+ * Inserts rows, one by one if the target refuses them together.
+ * @throws Error that names the first row that the target refuses; the rows before it are inserted
+ * @throws StoreUnavailableError when the target is unavailable
+ */
+async function insertAll(to: Transfer, table: TransferTable, rows: readonly TransferRow[]): Promise<void> {
+  try {
+    await to.insert(table, rows);
+    return;
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) throw error;
+  }
+  for (const row of rows) {
+    try {
+      await to.insert(table, [row]);
+    } catch (cause) {
+      if (cause instanceof StoreUnavailableError) throw cause;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const key = row.slice(0, shapeOf(table).keys).join(', ');
+      throw new Error(`cannot copy the row of ${table} with the key ${key}: ${reason}`, { cause });
+    }
+  }
 }
 
 /** Collects rows for one insert. */
