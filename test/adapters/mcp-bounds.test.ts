@@ -93,6 +93,34 @@ describe('a child that does not read its input', () => {
   });
 });
 
+describe('a child that prints without end', () => {
+  it('leaves time for other work between its lines', async () => {
+    const print = "process.stdout.write(('x'.repeat(999) + '\\n').repeat(60))";
+    const bursts: number[] = [];
+    let lines = 0;
+    const transport = new StdioTransport({
+      ...{ command: process.execPath, args: ['-e', print], env: {}, cwd: null, closeMs: 50 },
+      parse: () => {
+        if (lines++ === 0) {
+          void setImmediate().then(() => {
+            bursts.push(lines);
+            lines = 0;
+          });
+        }
+        const until = performance.now() + 5;
+        while (performance.now() < until) continue;
+        throw new Error('not a message');
+      },
+      onStderr: () => undefined,
+    });
+    const closed = new Promise<void>((resolve) => (transport.onclose = resolve));
+    await transport.start();
+    await closed;
+    expect(bursts.reduce((sum, burst) => sum + burst, lines)).toBe(60);
+    expect(Math.max(...bursts)).toBeLessThan(20);
+  });
+});
+
 describe('a bounded fetch', () => {
   const servers: Server[] = [];
   let closed: Promise<unknown>[] = [];

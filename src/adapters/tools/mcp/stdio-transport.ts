@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { startChild, stopChild, whenEnded, type Child } from './child.js';
@@ -9,6 +10,10 @@ import { idOfCutAnswer, MAX_MESSAGE_BYTES, MESSAGE_BOUNDS, oversizedAnswer } fro
 const END_LENGTH = 512;
 /** How many bytes may wait until the child reads them. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+/** How much of the output is read at once, in bytes. */
+const PIECE_BYTES = 1_024;
+/** After this time of reading, in milliseconds, other work runs. */
+const SLICE_MS = 10;
 
 export interface StdioLaunch {
   readonly command: string;
@@ -36,6 +41,8 @@ export class StdioTransport implements Transport {
   #starting: Promise<void> | null = null;
   #ended: Promise<void> = Promise.resolve();
   #closing: Promise<void> | null = null;
+  #read: Promise<void> = Promise.resolve();
+  #sliceStart = 0;
   #delivered: Promise<void> = Promise.resolve();
 
   constructor(private readonly launch: StdioLaunch) {}
@@ -66,12 +73,18 @@ export class StdioTransport implements Transport {
     child.stdout.on('error', report);
     child.stderr.on('error', report);
     child.stdout.on('data', (chunk: Buffer) => {
-      lines.push(chunk);
+      child.stdout.pause();
+      this.#read = this.#read
+        .then(() => this.#push(chunk, lines))
+        .then(() => {
+          child.stdout.resume();
+        });
     });
     child.stderr.on('data', (chunk: Buffer) => {
       this.launch.onStderr(chunk);
     });
     this.#ended = whenEnded(child)
+      .then(() => this.#read)
       .then(() => this.#delivered)
       .then(() => this.onclose?.());
   }
@@ -102,6 +115,17 @@ export class StdioTransport implements Transport {
   async #stop(): Promise<void> {
     await Promise.allSettled([this.#starting]);
     if (this.#child !== null) await stopChild(this.#child, this.#ended, this.launch.closeMs);
+  }
+
+  /** Reads a chunk of the output. Lets other work run in between: a child may print without end. */
+  async #push(chunk: Buffer, lines: LineReader): Promise<void> {
+    for (let start = 0; start < chunk.length; start += PIECE_BYTES) {
+      if (performance.now() - this.#sliceStart > SLICE_MS) {
+        await setImmediate();
+        this.#sliceStart = performance.now();
+      }
+      lines.push(chunk.subarray(start, start + PIECE_BYTES));
+    }
   }
 
   #receive(line: string): void {
