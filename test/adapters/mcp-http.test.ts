@@ -224,4 +224,29 @@ describe('a server over HTTP', () => {
       { name: 's', problem: 'The tool server s responded with HTTP 503.', tools: 0 },
     ]);
   });
+
+  it.each([
+    [404, 'no such page', 'responded with HTTP 404.'],
+    [400, 'Bad Request: no session', 'responded with HTTP 400.'],
+    [200, '{"jsonrpc":"2.0",', 'sent an invalid response.'],
+    [200, '{"jsonrpc":"2.0","id":0,"result":"hello"}', 'sent an invalid response.'],
+    [
+      200,
+      '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"1999-01-01","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}',
+      'has a version of MCP that is not supported.',
+    ],
+  ])('whose first response is %d %s is logged with the reason', async (status, body, reason) => {
+    const script = await startScript({
+      intercept: (_, res) => {
+        res.writeHead(status, { 'content-type': 'application/json' }).end(body);
+        return true;
+      },
+    });
+    const mcp = startMcp([overHttp('s', script.url)]);
+    await mcp.servers.tried(AbortSignal.timeout(10_000));
+    const problem = `The tool server s ${reason}`;
+    expect(mcp.servers.states()).toEqual([{ name: 's', problem, tools: 0 }]);
+    const line = mcp.log.lines.find((one) => one.includes('tool server: failed to connect'));
+    expect(line).toContain(JSON.stringify({ problem }).slice(1, -1));
+  });
 });

@@ -245,6 +245,20 @@ describe('a server that dies', () => {
   });
 });
 
+describe('a command that ends before it is connected', () => {
+  it('is reported without a call, of which there was none', async () => {
+    const args = ['-e', "process.stdin.once('data', () => process.exit())"];
+    const mcp = startMcp([
+      {
+        ...scripted('s'),
+        transport: { kind: 'stdio', command: process.execPath, args, env: {}, cwd: null },
+      },
+    ]);
+    await mcp.servers.tried(AbortSignal.timeout(20_000));
+    expect(mcp.servers.states()[0]?.problem).toBe('The tool server s went away.');
+  });
+});
+
 describe('a child', () => {
   it('gets few variables of the environment and those of its settings', async () => {
     process.env.DIPTYCH_TEST_PRIVATE = 'not for children';

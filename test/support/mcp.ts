@@ -1,4 +1,6 @@
 import { fileURLToPath } from 'node:url';
+// Loaded first: Jest fails to link this module when several modules that need it are imported at once.
+import '@modelcontextprotocol/sdk/types.js';
 import { createSchemas } from '../../src/adapters/tools/schema/schemas.js';
 import { createMcpServers, type McpServers } from '../../src/adapters/tools/mcp/servers.js';
 import type { McpServerSettings, McpTiming } from '../../src/adapters/tools/mcp/settings.js';

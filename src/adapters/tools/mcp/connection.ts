@@ -74,8 +74,9 @@ export async function connect(parts: ConnectionParts, signal: AbortSignal): Prom
     await client.connect(way.transport, { signal, timeout: parts.timing.connectMs });
     signal.throwIfAborted();
   } catch (error) {
+    const isConnecting = way.transport.sessionId === undefined;
     await connection.close();
-    throw failureOf(error, parts);
+    throw failureOf(error, parts, { isConnecting });
   }
   way.becomePrivate();
   if (way.kind === 'http') {
@@ -221,7 +222,12 @@ function isList(value: unknown): value is readonly JsonValue[] {
 }
 
 /** Converts an error to an `McpFailure` whose message and cause contain no secrets. */
-function failureOf(error: unknown, { server, scrub }: ConnectionParts): McpFailure {
-  const { kind, message, cause } = toFailure(error, server, (text) => scrub.text(text));
+function failureOf(
+  error: unknown,
+  { server, scrub }: ConnectionParts,
+  { isConnecting }: { isConnecting: boolean } = { isConnecting: false },
+): McpFailure {
+  const mask = (text: string): string => scrub.text(text);
+  const { kind, message, cause } = toFailure(error, server, { mask, isConnecting });
   return new McpFailure(kind, scrub.text(message), cause === undefined ? {} : { cause: scrub.error(cause) });
 }

@@ -95,9 +95,10 @@ export class KeptConnection {
         this.#problem = 'The connection ended.';
       } catch (error) {
         if (this.#isStopped()) break;
+        const problem = error instanceof Error ? error.message : String(error);
         // Log only the first failure in a row.
-        if (failures === 0) log.warn({ err: error, server }, 'tool server: failed to connect');
-        this.#problem = error instanceof Error ? error.message : String(error);
+        if (failures === 0) log.warn({ err: error, server, problem }, 'tool server: failed to connect');
+        this.#problem = problem;
         this.parts.onAttempt(error instanceof Error ? error : new Error(String(error)));
         this.#wake();
       }

@@ -153,7 +153,8 @@ export class McpServer {
       } catch (error) {
         this.#isStale = true;
         failures++;
-        const facts = { err: error, server: this.name };
+        const problem = error instanceof Error ? error.message : String(error);
+        const facts = { err: error, server: this.name, problem };
         if (failures === 1) log.warn(facts, 'tool server: failed to refresh the tool list, retrying');
       }
       // A server may announce a change whenever it is asked.
