@@ -151,6 +151,44 @@ describe('a server over HTTP', () => {
     expect(mcp.servers.states()[0]?.tools).toBeGreaterThan(10);
   });
 
+  it.each(['ends', 'breaks'])('whose stream %s without the response fails the call at once', async (how) => {
+    let isCut = false;
+    const script = await startScript({
+      intercept: (req, res) => {
+        if (!isCut || req.method !== 'POST') return false;
+        isCut = false;
+        res.writeHead(200, { 'content-type': 'text/event-stream' });
+        if (how === 'ends') res.end(': nothing\n\n');
+        else res.write(': nothing\n\n', () => res.destroy());
+        return true;
+      },
+    });
+    const mcp = await connected(script.url);
+    isCut = true;
+    await expect(mcp.call('s.echo', { text: 'hi' })).rejects.toThrow(
+      'The tool server s went away; whether the call took effect is not known.',
+    );
+    expect(await mcp.call('s.echo', { text: 'hi' })).toBe('hi');
+    expect(script.begun).toBe(1);
+    expect(mcp.log.lines.join()).not.toContain('connection error');
+  });
+
+  it('that accepts a call without a response fails it at once', async () => {
+    let isMute = false;
+    const script = await startScript({
+      intercept: (req, res) => {
+        if (!isMute || req.method !== 'POST') return false;
+        isMute = false;
+        res.writeHead(202).end();
+        return true;
+      },
+    });
+    const mcp = await connected(script.url);
+    isMute = true;
+    await expect(mcp.call('s.echo')).rejects.toThrow('accepted a request without a response');
+    expect(await mcp.call('s.echo', { text: 'hi' })).toBe('hi');
+  });
+
   it('lists again when it says so', async () => {
     const script = await startScript();
     const mcp = await connected(script.url);

@@ -42,8 +42,7 @@ export function createBoundedFetch(
     const { origin } = new URL(target);
     if (origin !== url.origin) throw new McpFailure('unreachable', ELSEWHERE);
     const isStream = init.method === 'GET';
-    const message = typeof init.body === 'string' ? readMessage(init.body) : NO_MESSAGE;
-    const { id, cancels, isReply } = message;
+    const { id, cancels, isReply } = readMessage(init.body);
     if (isReply && replies >= MAX_REPLIES) throw flood(FLOOD);
     if (isStream && openings.isFull) throw flood(TOO_MANY_STREAMS);
     const excess = new AbortController();
@@ -84,7 +83,9 @@ interface SentMessage {
 
 const NO_MESSAGE: SentMessage = { id: null, cancels: null, isReply: false };
 
-function readMessage(body: string): SentMessage {
+/** Reads the body of a request. */
+export function readMessage(body: unknown): SentMessage {
+  if (typeof body !== 'string') return NO_MESSAGE;
   const message: unknown = JSON.parse(body);
   if (!isJsonObject(message)) return NO_MESSAGE;
   if (typeof message.method !== 'string') return { ...NO_MESSAGE, isReply: true };

@@ -163,9 +163,9 @@ class ClientConnection implements Connection {
         { signal: cancel.signal, timeout: call.timeoutMs ?? LONGEST_MS, onprogress: call.progress },
       );
     } catch (error) {
-      // After a timeout, check whether the whole server hangs. After an interruption, it may merely be busy.
-      const isTimeout = error instanceof McpFailure && error.kind === 'timeout';
-      if (isTimeout && !(call.signal.reason instanceof TurnStopped)) this.check();
+      // After a timeout or a lost response, check the whole server. After an interruption, it may merely be busy.
+      const isSuspect = error instanceof McpFailure && (error.kind === 'timeout' || error.kind === 'gone');
+      if (isSuspect && !(call.signal.reason instanceof TurnStopped)) this.check();
       throw error;
     } finally {
       call.signal.removeEventListener('abort', onAbort);

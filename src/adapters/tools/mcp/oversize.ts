@@ -17,6 +17,11 @@ export function cancelledAnswer(id: number): object {
   return errorResult(id, 'The call was cancelled.');
 }
 
+/** Builds the response to a request whose event stream ended without one; `toFailure` reads it as `gone`. */
+export function lostAnswer(id: number): object {
+  return { jsonrpc: '2.0', id, error: { code: -32000, message: 'Connection closed' } };
+}
+
 function errorResult(id: number, text: string): object {
   return { jsonrpc: '2.0', id, result: { isError: true, content: [{ type: 'text', text }] } };
 }

@@ -3,6 +3,7 @@ import type { Log } from '../../../core/ports/log.js';
 import { createBoundedFetch } from './bounded-fetch.js';
 import { inheritedEnv } from './child.js';
 import { bounded } from './failure.js';
+import { endingStreams, OneResponse } from './lost-responses.js';
 import type { Sdk } from './sdk.js';
 import type { Scrubber } from './secrets.js';
 import type { McpTransportSettings } from './settings.js';
@@ -73,17 +74,18 @@ function overStdio(settings: Settings<'stdio'>, sdk: Sdk, parts: TransportParts)
 function overHttp(settings: Settings<'http'>, sdk: Sdk): OpenTransport {
   const url = new URL(settings.url);
   const closed = new AbortController();
+  const fetch = createBoundedFetch(url, closed.signal, (error) => {
+    transport.onerror?.(error);
+    closed.abort();
+    void transport.close();
+  });
   const transport = new sdk.StreamableHTTPClientTransport(url, {
     requestInit: { headers: settings.headers },
-    fetch: createBoundedFetch(url, closed.signal, (error) => {
-      transport.onerror?.(error);
-      closed.abort();
-      void transport.close();
-    }),
+    fetch: endingStreams(fetch),
   });
   return {
     kind: 'http',
-    transport,
+    transport: new OneResponse(transport),
     async close() {
       // End the session, which the server would otherwise keep. The outcome does not matter.
       let timer: NodeJS.Timeout | undefined;
