@@ -121,6 +121,7 @@ class ClientConnection implements Connection {
     const tools: unknown[] = [];
     let size = 0;
     let cursor: string | null = null;
+    const cursors = new Set<string>();
     for (let pages = 0; pages < MAX_PAGES; pages++) {
       const params: { cursor?: string } = cursor === null ? {} : { cursor };
       const options = { signal, timeout: this.parts.timing.connectMs };
@@ -138,7 +139,9 @@ class ClientConnection implements Connection {
       }
       tools.push(...page.map((tool) => this.parts.scrub.value(tool)));
       const { nextCursor } = result;
-      if (typeof nextCursor !== 'string' || nextCursor === '') break;
+      // A server that does not support cursors may repeat its first page.
+      if (typeof nextCursor !== 'string' || nextCursor === '' || cursors.has(nextCursor)) break;
+      cursors.add(nextCursor);
       cursor = nextCursor;
     }
     return tools;
@@ -149,26 +152,16 @@ class ClientConnection implements Connection {
     args: JsonObject,
     call: { signal: AbortSignal; timeoutMs: number | null; progress: (progress: McpProgress) => void },
   ): Promise<Readonly<Record<string, unknown>>> {
-    // The SDK never removes its listener from a signal. With the caller's own signal, it would cancel finished calls
-    // and send the reason to the server.
-    const cancel = new AbortController();
-    const onAbort = (): void => {
-      cancel.abort('cancelled');
-    };
-    if (call.signal.aborted) onAbort();
-    call.signal.addEventListener('abort', onAbort, { once: true });
     try {
       return await this.#request(
         { method: 'tools/call', params: { name, arguments: args } },
-        { signal: cancel.signal, timeout: call.timeoutMs ?? LONGEST_MS, onprogress: call.progress },
+        { signal: call.signal, timeout: call.timeoutMs ?? LONGEST_MS, onprogress: call.progress },
       );
     } catch (error) {
       // After a timeout or a lost response, check the whole server. After an interruption, it may merely be busy.
       const isSuspect = error instanceof McpFailure && (error.kind === 'timeout' || error.kind === 'gone');
       if (isSuspect && !(call.signal.reason instanceof TurnStopped)) this.check();
       throw error;
-    } finally {
-      call.signal.removeEventListener('abort', onAbort);
     }
   }
 
@@ -176,12 +169,22 @@ class ClientConnection implements Connection {
     request: { method: string; params: Record<string, unknown> },
     options: { signal: AbortSignal; timeout: number; onprogress?: (progress: McpProgress) => void },
   ): Promise<Readonly<Record<string, unknown>>> {
+    // The SDK never removes its listener from a signal. With the caller's own signal, it would cancel finished requests
+    // and send the reason to the server, and Node would warn of a leak after ten pages of a list.
+    const cancel = new AbortController();
+    const onAbort = (): void => {
+      cancel.abort('cancelled');
+    };
+    if (options.signal.aborted) onAbort();
+    options.signal.addEventListener('abort', onAbort, { once: true });
     try {
       // The SDK's `callTool` compiles all output schemas of the server, so that one invalid schema would break all
       // tools.
-      return await this.client.request(request, this.sdk.ResultSchema, options);
+      return await this.client.request(request, this.sdk.ResultSchema, { ...options, signal: cancel.signal });
     } catch (error) {
       throw failureOf(error, this.parts);
+    } finally {
+      options.signal.removeEventListener('abort', onAbort);
     }
   }
 
