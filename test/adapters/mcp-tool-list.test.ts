@@ -4,7 +4,7 @@ import { keptLog } from '../support/core.js';
 
 const TOOLS = ['a', 'b', 'c', 'd'].map((name) => ({ name, inputSchema: { type: 'object' } }));
 
-function read(compile: () => void) {
+function read(compile: () => void, list: readonly unknown[] = TOOLS) {
   const log = keptLog();
   const schemas = {
     compile: () => {
@@ -12,7 +12,7 @@ function read(compile: () => void) {
       return () => [];
     },
   };
-  const tools = readToolList(TOOLS, { server: 's', sideEffects: 'none', schemas, log });
+  const tools = readToolList(list, { server: 's', sideEffects: 'none', schemas, log });
   return { tools, log };
 }
 
@@ -39,5 +39,13 @@ describe('the tool list of a server', () => {
     expect((await tools).map(({ name }) => name)).toEqual(['s.a', 's.b']);
     expect(log.lines).toHaveLength(1);
     expect(log.lines[0]).toContain('"left":2');
+  });
+
+  it('logs 20 unfit tools one by one, and the number of all others', async () => {
+    const unfit = Array.from({ length: 1_000 }, () => null);
+    const { tools, log } = read(() => undefined, [...unfit, ...TOOLS]);
+    expect(await tools).toHaveLength(4);
+    expect(log.lines).toHaveLength(21);
+    expect(log.lines.at(-1)).toContain('"left":980');
   });
 });

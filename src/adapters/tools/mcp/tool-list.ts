@@ -12,6 +12,8 @@ const MAX_DESCRIPTION = 2_000;
 const MAX_SCHEMA = 65_536;
 /** How long the schemas of one list may take to compile, in milliseconds. */
 const MAX_COMPILE_MS = 5_000;
+/** How many tools that are left out are logged one by one: a list can have very many. */
+const MAX_LOGGED = 20;
 
 /** A valid tool from a server's list. */
 export interface ListedTool extends ToolDescription {
@@ -24,7 +26,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads a server's tool list, a tool in each iteration of the event loop, because compiling a schema takes time. Skips
- * invalid tools and logs a warning for each.
+ * invalid tools and logs a warning for each of the first 20, then one for all others.
  */
 export async function readToolList(
   list: readonly unknown[],
@@ -39,6 +41,10 @@ export async function readToolList(
   const { server, log } = parts;
   const tools = new Map<string, ListedTool>();
   let spentMs = 0;
+  let unfit = 0;
+  const leaveOut = (facts: Fields): void => {
+    if (++unfit <= MAX_LOGGED) log.warn({ server, ...facts }, 'tool server: tool left out');
+  };
   for (const [index, given] of list.entries()) {
     if (index > 0) await setImmediate();
     if (spentMs > MAX_COMPILE_MS) {
@@ -52,10 +58,10 @@ export async function readToolList(
     const twin = 'problem' in read ? undefined : tools.get(read.name);
     if ('problem' in read) {
       const tool = isFields(given) ? describeName(given.name) : '(unnamed)';
-      log.warn({ server, tool, err: read.cause, problem: read.problem }, 'tool server: tool left out');
+      leaveOut({ tool, err: read.cause, problem: read.problem });
     } else if (twin !== undefined) {
       const problem = `its name becomes ${read.name}, like that of another tool`;
-      log.warn({ server, tool: describeName(read.remoteName), problem }, 'tool server: tool left out');
+      leaveOut({ tool: describeName(read.remoteName), problem });
     } else if (tools.size >= MAX_TOOLS) {
       const problem = `a server may have at most ${String(MAX_TOOLS)} tools`;
       log.warn({ server, left: list.length - MAX_TOOLS, problem }, 'tool server: tools left out');
@@ -63,6 +69,10 @@ export async function readToolList(
     } else {
       tools.set(read.name, read);
     }
+  }
+  if (unfit > MAX_LOGGED) {
+    const problem = `more than ${String(MAX_LOGGED)} tools are left out`;
+    log.warn({ server, left: unfit - MAX_LOGGED, problem }, 'tool server: tools left out');
   }
   return [...tools.values()];
 }
