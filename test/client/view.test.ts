@@ -57,6 +57,17 @@ describe('a view', () => {
     expect(isBusy(view)).toBe(false);
   });
 
+  it('ends all turns of a session that is gone, and reports no lost connection', () => {
+    const view = after(
+      ...[state('processing', user('a'), streaming('x'), user('b')), start('A'), text('y')],
+      ...[{ type: 'connection', state: 'lost' } as const, { type: 'gone' } as const],
+    );
+    expect(shown(view)).toEqual(['U: a', 'A: xy', 'U: b']);
+    expect(view.messages.map(({ fate }) => fate)).toEqual([undefined, 'interrupted', 'cancelled']);
+    expect(isBusy(view)).toBe(false);
+    expect(view.connection).toBe('open');
+  });
+
   it.each<[string, ChatMessage[], string[]]>([
     ['its first text', [user('a'), streaming('x'), user('b')], ['U: a', 'A: x', 'Q: b']],
     ['nothing yet', [user('a'), user('b'), user('c')], ['U: a', 'Q: b', 'Q: c']],

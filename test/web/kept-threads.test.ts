@@ -190,6 +190,26 @@ describeWithBrowser('The threads of a browser', () => {
     visitor.excuse(/status of 404/);
   });
 
+  it('show no reply as running when somebody deletes the open one', async () => {
+    const held = new Gate();
+    visits.service.when('At length', says('Half', held));
+    const visitor = await visit();
+    await visitor.say('At length');
+    await visitor.hears('Half', 0);
+    const accepted = visitor.page.waitForResponse(/\/api\/chat$/);
+    await visitor.say('Next');
+    await accepted;
+    await visitor.queue.filter({ hasText: 'Next' }).waitFor();
+    await fetch(`${visits.service.url}/current/api/sessions/${visitor.sessionId}`, { method: 'DELETE' });
+    await visitor.page.getByRole('alert').filter({ hasText: 'no longer on the service' }).waitFor();
+    await visitor.idle();
+    expect(await visitor.page.locator('.fate').allInnerTexts()).toEqual(['Interrupted', 'Cancelled']);
+    expect(await visitor.queue.count()).toBe(0);
+    await visitor.page.getByText('Connected', { exact: true }).waitFor();
+    held.open();
+    visitor.excuse(/status of 404/);
+  });
+
   it('appear and vanish in the other tab, too', async () => {
     const visitor = await visit();
     const other = await visitAgain(visitor);

@@ -5,15 +5,19 @@ import { callsOf, endedTurns, mergedHistory, textOf, withOrigins } from './histo
 import { reused } from './reuse.js';
 import { readState, turnsOf } from './stated.js';
 import { noted, withArguments, withProgress } from './tools.js';
-import type { Block, Unseen, View, ViewMessage } from './view.js';
+import { isBusy, type Block, type Unseen, type View, type ViewMessage } from './view.js';
 
-/** A change to a view: an event of the session, a message that the user sends, or a page of the history. */
+/**
+ * A change to a view: an event of the session, a message that the user sends, a page of the history, or `gone`: the
+ * service no longer has the session.
+ */
 export type Change =
   | SessionEvent
   | { readonly type: 'sending'; readonly message: Unseen }
   | { readonly type: 'not_sent'; readonly key: string }
   | { readonly type: 'history'; readonly page: HistoryPage }
-  | { readonly type: 'notices_read' };
+  | { readonly type: 'notices_read' }
+  | { readonly type: 'gone' };
 
 const MAX_NOTICES = 3;
 
@@ -44,6 +48,8 @@ export function changed(view: View, change: Change): View {
       return withdrawn(view, change.key);
     case 'history':
       return withHistory(view, change.page);
+    case 'gone':
+      return withoutTurns(view);
   }
   return change satisfies never;
 }
@@ -129,6 +135,20 @@ function ended(view: View, turnId: string): View {
 function promoted(view: View): View {
   const [text, ...queued] = view.queued;
   return text === undefined ? view : { ...view, queued, messages: [...view.messages, asked(view, text)] };
+}
+
+/** Ends all turns, as an interruption does. The connection is not lost, but nothing follows. */
+function withoutTurns(view: View): View {
+  const next: View = { ...view, connection: 'open' };
+  if (!isBusy(view)) return next;
+  const messages = withFates(view.messages, 'interrupted');
+  const ended: View = { ...next, messages, queued: [], turn: null, status: 'interrupted' };
+  return view.queued.reduce(cancelled, ended);
+}
+
+/** Adds a message that was cancelled before its reply began. */
+function cancelled(view: View, text: string): View {
+  return { ...view, messages: [...view.messages, { ...asked(view, text), fate: 'cancelled' }] };
 }
 
 /** Returns the view with a running turn. */

@@ -61,8 +61,10 @@ export class Conversation {
     this.#watch().catch((error: unknown) => {
       if (this.view.closed.aborted) return;
       const isRefused = error instanceof ClientError && error.kind === 'refused';
-      if (isRefused && (error.status === 404 || error.status === 410)) this.isGone.set(true);
-      else this.failure.set(reasonOf(error));
+      if (isRefused && (error.status === 404 || error.status === 410)) {
+        this.view.apply({ type: 'gone' });
+        this.isGone.set(true);
+      } else this.failure.set(reasonOf(error));
     });
   }
 
