@@ -1,3 +1,6 @@
+import { endedIn, ordinalOf, textAfter, turnsIn } from './messages.js';
+import type { SessionState } from './types.js';
+
 /** A piece of a turn's text. */
 export interface Piece {
   readonly content: string;
@@ -6,20 +9,21 @@ export interface Piece {
 }
 
 /**
- * Merges the running turn's text from states, which contain the text so far, and from later pieces of the stream, so
- * that each character is emitted once.
+ * Merges the text of turns from states, which contain the text so far, and from a stream, which sends one turn after
+ * the other from its beginning, so that each character is emitted once.
  */
 export class LiveText {
   #turnId: string | undefined;
   /** The text from the stream. */
   #received = '';
-  /** The text in the last state. */
+  /** The last state that was emitted. */
+  #state: SessionState | undefined;
+  /** Its text of the turn, and of the turns after it. */
   #covered = '';
   #shown = 0;
-  /**
-   * The stream contradicts the state, so nothing is emitted; the state at the turn's end will have the correct text.
-   */
-  #isMuted = false;
+
+  /** @param before the number of turns before the one that the stream sends, or sends next */
+  constructor(private before = 0) {}
 
   get turnId(): string | undefined {
     return this.#turnId;
@@ -27,20 +31,22 @@ export class LiveText {
 
   /** Starts a turn that the stream sends from its beginning. */
   begin(turnId: string): void {
-    const isNext = this.#turnId !== undefined && this.#turnId !== turnId;
     this.#turnId = turnId;
     this.#received = '';
-    if (isNext) this.cover('');
   }
 
-  /**
-   * Ends the turn.
-   * @param next the text that the last state has of the next turn; the stream may not repeat it
-   */
-  end(next = ''): void {
+  /** Starts the turn again, for a consumer that discards its text. */
+  restart(): void {
+    this.#received = '';
+    this.#covered = '';
+    this.#shown = 0;
+  }
+
+  /** Ends the turn. */
+  end(): void {
     this.#turnId = undefined;
     this.#received = '';
-    this.cover(next);
+    this.#cover(this.before + 1);
   }
 
   /**
@@ -49,31 +55,54 @@ export class LiveText {
    */
   receive(content: string, offset = this.#received.length): void {
     this.#received = this.#received.slice(0, offset) + content;
-    this.#isMuted ||= this.#contradicts(this.#covered);
   }
 
-  /** Records the running turn's text in a state that was just emitted. */
-  cover(text: string): void {
-    this.#isMuted = this.#contradicts(text);
-    this.#covered = text;
-    this.#shown = text.length;
+  /** Records a state that was just emitted. */
+  cover(state: SessionState): void {
+    this.#state = state;
+    this.#cover(this.before);
   }
 
-  /** Suppresses the text of this turn, because an emitted state contains all of it. */
-  mute(): void {
-    this.#isMuted = true;
+  /** Skips the turns that have ended in the last state: a stream that is opened now does not send them. */
+  skipEnded(): void {
+    if (this.#state === undefined) return;
+    const ended = endedIn(this.#state);
+    this.#cover(this.#state.status === 'processing' ? Math.max(ended, this.before) : ended);
   }
 
-  /** Returns the text from the stream that was not emitted yet, and marks it as emitted. */
+  /** Finds the turn that the stream sends by its message. */
+  place(message: string): void {
+    this.#cover((ordinalOf(this.#state?.messages ?? [], message, this.before) ?? this.before + 1) - 1);
+  }
+
+  /**
+   * Returns the text from the stream that was not emitted yet, and marks it as emitted. Nothing while the stream
+   * contradicts the state: the state at the turn's end will have the correct text.
+   */
   take(): Piece | undefined {
-    if (this.#isMuted || this.#received.length <= this.#shown) return undefined;
+    // The stream does not send the turns whose text it contradicts.
+    while (!this.#fits() && this.before + 1 < this.#started()) this.#cover(this.before + 1);
+    if (this.#received.length <= this.#shown || !this.#fits()) return undefined;
     const piece = { content: this.#received.slice(this.#shown), offset: this.#shown };
     this.#shown = this.#received.length;
     return piece;
   }
 
-  /** True if neither this text nor that of the stream is the beginning of the other. */
-  #contradicts(text: string): boolean {
-    return !text.startsWith(this.#received) && !this.#received.startsWith(text);
+  /** Returns the number of turns that may have started in the state. */
+  #started(): number {
+    const messages = this.#state?.messages ?? [];
+    const streaming = messages.findIndex(({ isStreaming }) => isStreaming);
+    return turnsIn(streaming === -1 ? messages : messages.slice(0, streaming));
+  }
+
+  #cover(before: number): void {
+    this.before = before;
+    this.#covered = textAfter(this.#state?.messages ?? [], before);
+    this.#shown = this.#covered.length;
+  }
+
+  /** True if the text of the state or that of the stream is the beginning of the other. */
+  #fits(): boolean {
+    return this.#covered.startsWith(this.#received) || this.#received.startsWith(this.#covered);
   }
 }

@@ -34,9 +34,7 @@ function replyAt(messages: readonly ChatMessage[], index: number): Reply {
   const rest = messages.slice(index + 1);
   const end = rest.findIndex(beginsTurn);
   const own = end === -1 ? rest : rest.slice(0, end);
-  const said = own.filter(({ sender }) => sender === 'agent').map(({ content }) => content);
-  const failure = own.findLast(isFailure)?.content;
-  return { text: said.join(''), failure };
+  return { text: textOfAgent(own), failure: own.findLast(isFailure)?.content };
 }
 
 /** Returns the number of turns of messages, queued ones included. */
@@ -73,22 +71,21 @@ function indexOfTurn(messages: readonly ChatMessage[], ordinal: number | undefin
   return messages.findIndex((message) => beginsTurn(message) && ++count === ordinal);
 }
 
-/**
- * Returns the running turn's text in a state. Queued messages may follow it; if the running turn has no text yet, the
- * reply of an earlier turn may precede it.
- * @param settled the number of turns that have certainly ended
- */
-export function textInFlight({ status, messages }: SessionState, settled = 0): string {
-  if (status !== 'processing') return '';
+/** Returns the assistant's text after a number of turns. */
+export function textAfter(messages: readonly ChatMessage[], turns: number): string {
+  const index = indexOfTurn(messages, turns + 1);
+  return index === -1 ? '' : textOfAgent(messages.slice(index));
+}
+
+function textOfAgent(messages: readonly ChatMessage[]): string {
+  return messages.map(({ sender, content }) => (sender === 'agent' ? content : '')).join('');
+}
+
+/** Returns the number of turns that have certainly ended in a state: those before its last reply, if one is running. */
+export function endedIn({ status, messages }: SessionState): number {
+  if (status !== 'processing') return turnsIn(messages);
   const last = messages.findLastIndex((message) => !beginsTurn(message));
-  if (last === -1 || last < indexOfTurn(messages, settled + 1)) return '';
-  const isOpen =
-    last === messages.length - 1 ||
-    messages.some(({ isStreaming }) => isStreaming) ||
-    messages[last]?.toolResult !== null;
-  if (!isOpen) return '';
-  const asked = messages.findLastIndex((message, index) => beginsTurn(message) && index < last);
-  return replyAt(messages, asked).text;
+  return Math.max(turnsIn(messages.slice(0, last + 1)) - 1, 0);
 }
 
 /**

@@ -1,20 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
-import { ordinalOf, queuedFrom, replyOf, textInFlight } from '../../src/client/messages.js';
+import { endedIn, ordinalOf, queuedFrom, replyOf, textAfter } from '../../src/client/messages.js';
 import { wellFormed } from '../../src/client/well-formed.js';
 import { agent, outcome, state, user } from './states.js';
 
-describe('the text in flight', () => {
-  it('is none of a cancelled turn, which ends like an unfinished one', () => {
+describe('the text after a number of turns', () => {
+  it('is that of the next turn and of those behind it', () => {
+    const messages = [user('a'), agent('Look.'), outcome('add', '3'), agent(' 3'), user('b'), agent('Yes.')];
+    expect([0, 1, 2].map((turns) => textAfter(messages, turns))).toEqual(['Look. 3Yes.', 'Yes.', '']);
+  });
+});
+
+describe('the queued messages', () => {
+  it('begin behind a cancelled turn, which ends like an unfinished one', () => {
     const { state: running } = state('processing', user('a'), agent('Look.'), outcome('add', '3'), user('b'));
-    expect(textInFlight(running)).toBe('Look.');
-    expect(textInFlight(running, 1)).toBe('');
+    expect(endedIn(running)).toBe(0);
     expect(queuedFrom(running.messages)).toBe(3);
     expect(queuedFrom(running.messages, 1)).toBe(4);
-  });
-
-  it('is that of the turn after the settled ones', () => {
-    const { state: running } = state('processing', user('a'), user('b'), agent('Look.'), outcome('add', '3'));
-    expect(textInFlight(running, 1)).toBe('Look.');
   });
 });
 

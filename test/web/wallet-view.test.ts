@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { lastFailure, replyOf, textInFlight } from '../../src/client/messages.js';
+import { endedIn, lastFailure, replyOf, textAfter } from '../../src/client/messages.js';
 import type { ChatMessage, SessionState } from '../../src/client/types.js';
 import { changed, type Change } from '../../src/client/view/changes.js';
 import { EMPTY_VIEW, isBusy, type View } from '../../src/client/view/view.js';
@@ -72,13 +72,14 @@ describe('A turn that a wallet began', () => {
     expect(isBusy(changed(view, { type: 'turn_ended', status: 'complete', ...turn }))).toBe(false);
   });
 
-  it.each<[string, ChatMessage[], string]>([
-    ['a reply before it', [user, agent, report], ''],
-    ['a verdict', [user, agent, report, verdict], ''],
-    ['text of its own', [user, agent, report, verdict, message('agent', 'Th', true)], 'Th'],
-    ['a reply that still runs', [user, message('agent', 'App', true), report], 'App'],
-  ])('has the text of the running turn with %s', (_name, messages, text) => {
-    expect(textInFlight(running(...messages))).toBe(text);
+  it.each<[string, ChatMessage[], number, string]>([
+    ['a reply before it', [user, agent, report], 0, ''],
+    ['a verdict', [user, agent, report, verdict], 1, ''],
+    ['text of its own', [user, agent, report, verdict, message('agent', 'Th', true)], 1, 'Th'],
+    ['a reply that still runs', [user, message('agent', 'App', true), report], 0, ''],
+  ])('has text of its own with %s', (_name, messages, ended, text) => {
+    expect(endedIn(running(...messages))).toBe(ended);
+    expect(textAfter(messages, 1)).toBe(text);
   });
 
   it('is neither part of the reply before it nor a failure', () => {

@@ -1,10 +1,9 @@
-import { coveredTurns, unreadFrame, type UnreadFrame } from '../covered-turns.js';
 import { mayRetry } from '../delivery.js';
 import type { ClientError } from '../error.js';
 import type { InnerEvent } from '../inner-event.js';
 import { textOf } from '../json.js';
 import { LiveText } from '../live-text.js';
-import { lastFailure, settledAfter, textInFlight } from '../messages.js';
+import { lastFailure } from '../messages.js';
 import { Backoff, isAborted, linked } from '../pacing.js';
 import { Queue } from '../queue.js';
 import type { JsonObject, SessionState, WireEvent } from '../types.js';
@@ -39,21 +38,15 @@ export class CurrentFollower {
   /** A state that is held back until the events that it includes were processed. */
   #held: Snapshot | undefined;
   #last: SessionState | undefined;
-  /** The number of turns that have certainly ended. */
-  #settled: number;
   /** The turn whose start was emitted and whose end was not. */
   #open: string | undefined;
   /** How that turn ended, until a state was received after it. */
   #ending: TurnEnded['status'] | undefined;
-  /** The unprocessed items of the current stream. */
-  #queue: Queue<WireEvent | 'nudge'> | undefined;
-  /** The turns that the last state contains completely. */
-  #covered: ReadonlySet<string> = new Set();
   /** The last turn whose end was emitted. */
   #over: string | undefined;
   /** The turn whose events the current stream is sending. */
   #streaming: string | undefined;
-  readonly #text = new LiveText();
+  readonly #text: LiveText;
   readonly #records: ToolRecords;
 
   constructor(
@@ -61,7 +54,7 @@ export class CurrentFollower {
     private readonly signal: AbortSignal,
     private readonly options: FollowOptions = {},
   ) {
-    this.#settled = options.settled ?? 0;
+    this.#text = new LiveText(options.settled);
     this.#records = new ToolRecords(calls, signal);
   }
 
@@ -80,6 +73,7 @@ export class CurrentFollower {
         const stream = await this.calls.updates(this.#cursor ?? 0, life.signal);
         isLost = false;
         this.#streaming = undefined;
+        if (this.#open === undefined) this.#text.skipEnded();
         yield { type: 'connection', state: 'open' };
         yield* this.#follow(stream);
       } catch (error) {
@@ -97,7 +91,6 @@ export class CurrentFollower {
 
   async *#follow(stream: AsyncGenerator<WireEvent>): AsyncGenerator<InnerEvent> {
     const queue = new Queue<WireEvent | 'nudge'>();
-    this.#queue = queue;
     const nudge = (): void => {
       queue.push('nudge');
     };
@@ -140,11 +133,7 @@ export class CurrentFollower {
       const { state } = this.#held;
       this.#held = undefined;
       this.#last = state;
-      const isProcessing = state.status === 'processing';
-      this.#settled = settledAfter(state, this.#settled);
-      this.#text.cover(textInFlight(state, this.#settled));
-      this.#covered = coveredTurns(isProcessing, this.#open, (this.#queue?.waiting ?? []).flatMap(turnFrame));
-      if (this.#covered.has(this.#text.turnId ?? '')) this.#text.mute();
+      this.#text.cover(state);
       yield { type: 'state', state };
     }
     const last = this.#last;
@@ -162,7 +151,7 @@ export class CurrentFollower {
     this.#open = undefined;
     this.#ending = undefined;
     this.#over = turnId;
-    this.#text.end(textInFlight(state, this.#settled));
+    this.#text.end();
     const isExplained = status === 'failed' && failure !== undefined;
     return { type: 'turn_ended', turnId, status, ...(isExplained && { error: failure }) };
   }
@@ -234,30 +223,22 @@ export class CurrentFollower {
     if (this.#streaming === turnId) {
       // A new attempt generates the text from its beginning. The state shows the part that is already stored.
       this.#text.begin(turnId);
+      // Text of the earlier attempt may have been emitted since the last state.
+      this.#etag = null;
       yield* this.#readState('now');
       return;
     }
     this.#streaming = turnId;
-    let isOver = false;
     if (this.#open !== turnId) {
       // The end of the previous turn was missed.
       if (this.#open !== undefined) this.#ending ??= 'complete';
       // The caller may not know the turn's message yet.
-      if (this.#open !== undefined || this.options.nudges !== undefined) {
-        yield* this.#readState('now');
-        // If no turn is running any more, the state has all of this turn.
-        isOver = this.#last !== undefined && this.#last.status !== 'processing';
-      }
+      if (this.#open !== undefined || this.options.nudges !== undefined) yield* this.#readState('now');
       this.#open = turnId;
       yield { type: 'turn_started', turnId };
     }
     this.#text.begin(turnId);
-    if (isOver || this.#covered.has(turnId)) this.#text.mute();
   }
-}
-
-function turnFrame(item: WireEvent | 'nudge'): readonly UnreadFrame[] {
-  return item === 'nudge' ? [] : unreadFrame(textOf(item.data, 'turn_id'), textOf(item.data, 'type'));
 }
 
 function outcomeOf(data: JsonObject): TurnEnded['status'] {

@@ -23,12 +23,8 @@ export class LegacyCalls {
   #title: string | null = null;
   /** How often the title was set or cleared. */
   #titleChanges = 0;
-  /** The turns of this client whose messages are stored and that are not over. */
-  readonly #accepted = new Set<string>();
-  /** The number of messages accepted so far. */
-  #acceptances = 0;
-  /** For each state, the turns of this client whose messages it contains. */
-  readonly #known = new WeakMap<SessionState, ReadonlySet<string>>();
+  /** The turns of this client that are not over. */
+  readonly #turns = new Set<string>();
 
   constructor(
     private readonly wire: Wire,
@@ -42,38 +38,23 @@ export class LegacyCalls {
     return { sessionId: this.wire.sessionId, title: this.#title ?? '' };
   }
 
-  /** Records that the message of a turn of this client is stored. */
-  accepted(turnId: string): void {
-    this.#accepted.add(turnId);
-    this.#acceptances++;
+  /** True if a turn of this client is not over, also before its message is stored. */
+  get areSending(): boolean {
+    return this.#turns.size > 0;
+  }
+
+  /** Records that a message of this client will be sent. */
+  sending(turnId: string): void {
+    this.#turns.add(turnId);
   }
 
   /** Records that a turn of this client is over. */
   over(turnId: string): void {
-    this.#accepted.delete(turnId);
+    this.#turns.delete(turnId);
   }
 
-  /** Returns the turns of this client whose messages a state contains and that were not over when it was read. */
-  knownIn(state: SessionState): ReadonlySet<string> {
-    return this.#known.get(state) ?? new Set();
-  }
-
-  /**
-   * Reads the state; empty for an unknown session, which this surface creates with the first message. Reads again if a
-   * message was accepted during the request, because it would be unknown whether the state contains it.
-   */
+  /** Reads the state; empty for an unknown session, which this surface creates with the first message. */
   async state(signal?: AbortSignal): Promise<SessionState> {
-    for (;;) {
-      const known = new Set(this.#accepted);
-      const acceptances = this.#acceptances;
-      const state = await this.#readState(signal);
-      if (acceptances !== this.#acceptances) continue;
-      this.#known.set(state, known);
-      return state;
-    }
-  }
-
-  async #readState(signal: AbortSignal | undefined): Promise<SessionState> {
     if (this.#title === null) await this.#readTitle(signal);
     const query = { session_id: this.wire.sessionId };
     try {

@@ -6,8 +6,8 @@ import type { Client, ClientOptions, SendOptions, SessionEvent } from '../types.
 import { wellFormed } from '../well-formed.js';
 import type { Wire } from '../wire.js';
 import { LegacyCalls } from './calls.js';
-import { LegacyTurn, type TurnStep } from './turn.js';
-import { watchLegacy, type Listeners, type Nudges } from './watch.js';
+import { LegacyTurn, type Report, type TurnStep } from './turn.js';
+import { watchLegacy, type Nudges } from './watch.js';
 
 /** Returns a method for what the legacy surface has no call for. It rejects with a `ClientError`. */
 const refuses = (what: string) => (): Promise<never> => Promise.reject(unsupported(what));
@@ -15,18 +15,18 @@ const refuses = (what: string) => (): Promise<never> => Promise.reject(unsupport
 /** Creates a client for the legacy surface. */
 export function legacyClient(wire: Wire, options: ClientOptions): Client {
   const calls = new LegacyCalls(wire, options);
-  const listeners: Listeners = new Set();
+  const listeners = new Set<Report>();
   const nudges: Nudges = new Set();
-  const report = (turnId: string, step: TurnStep): void => {
-    for (const listen of listeners) listen(turnId, step);
+  const reporting = (turnId: string, message: string) => (step: TurnStep) => {
+    for (const listen of listeners) listen(turnId, step, message);
   };
 
   return {
     surface: 'legacy',
     sessionId: wire.sessionId,
     create: (wallet) => calls.create(wallet),
-    send: (text, sending = {}) => send(text, sending),
-    ask: (text, sending = {}) => ask(text, sending),
+    send: (text, sending = {}) => send(wellFormed(text), sending),
+    ask: (text, sending = {}) => ask(wellFormed(text), sending),
     watch: (signal) => watchLegacy(wire, calls, { listeners, nudges }, signal),
     state: () => calls.state(),
     refresh: () => {
@@ -64,60 +64,68 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
   async function send(text: string, sending: SendOptions): Promise<void> {
     refuseUnsupported(sending);
     const id = sending.idempotencyKey ?? randomId();
+    const report = reporting(id, text);
     const life = linked(wire.closed);
     const cancel = (): void => {
       life.abort(sending.signal?.reason);
     };
-    const steps = new LegacyTurn(calls, wellFormed(text), id, life.signal).run();
+    const steps = new LegacyTurn(calls, text, id, life.signal).run();
     sending.signal?.addEventListener('abort', cancel);
     try {
       sending.signal?.throwIfAborted();
       for (let step = await steps.next(); ; step = await steps.next()) {
         life.signal.throwIfAborted();
         if (step.done === true) throw new ClientError('unreachable', 'The message was not sent');
-        report(id, step.value);
+        report(step.value);
         if (step.value.type === 'accepted') break;
       }
     } catch (error) {
       life.abort();
+      await steps.return();
       throw error;
     } finally {
       sending.signal?.removeEventListener('abort', cancel);
     }
-    void readOn(id, steps, life);
+    void readOn(report, id, steps, life);
   }
 
   /** Reads the rest of a reply's stream. Never rejects: reports an error as the end of the turn. */
-  async function readOn(id: string, steps: AsyncGenerator<TurnStep, void>, life: Life): Promise<void> {
+  async function readOn(
+    report: (step: TurnStep) => void,
+    id: string,
+    steps: AsyncGenerator<TurnStep, void>,
+    life: Life,
+  ): Promise<void> {
     try {
       // Ended rather than left, so that nothing of the turn is kept.
       if (listeners.size === 0) await steps.return();
       for await (const step of steps) {
-        report(id, step);
+        report(step);
         if (listeners.size === 0) return;
       }
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      report(id, { type: 'turn_ended', turnId: id, status: 'failed', error: message });
+      report({ type: 'turn_ended', turnId: id, status: 'failed', error: message });
     } finally {
       life.abort();
-      report(id, { type: 'left' });
+      report({ type: 'left' });
     }
   }
 
   async function* ask(text: string, sending: SendOptions): AsyncGenerator<SessionEvent, void, undefined> {
     refuseUnsupported(sending);
     const id = sending.idempotencyKey ?? randomId();
+    const report = reporting(id, text);
     const life = linked(wire.closed, sending.signal);
     try {
-      for await (const step of new LegacyTurn(calls, wellFormed(text), id, life.signal).run()) {
-        report(id, step);
+      for await (const step of new LegacyTurn(calls, text, id, life.signal).run()) {
+        report(step);
         if (step.type !== 'accepted' && step.type !== 'left') yield shown(step);
       }
       life.signal.throwIfAborted();
     } finally {
       life.abort();
-      report(id, { type: 'left' });
+      report({ type: 'left' });
     }
   }
 }

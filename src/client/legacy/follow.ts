@@ -1,9 +1,7 @@
-import { coveredTurns, unreadFrame } from '../covered-turns.js';
 import { mayRetry } from '../delivery.js';
 import type { InnerEvent } from '../inner-event.js';
 import { textOf } from '../json.js';
 import { LiveText } from '../live-text.js';
-import { settledAfter, textInFlight } from '../messages.js';
 import { Backoff, isAborted, linked, pause } from '../pacing.js';
 import type { Queue } from '../queue.js';
 import { showTool } from '../tool-event.js';
@@ -24,12 +22,12 @@ const IDLE_MS = 5_000;
 export class LegacyFollower {
   #cursor: number | undefined;
   #last: SessionState | undefined;
-  /** The number of turns in the last state without a running turn. */
-  #settled = 0;
   /** The title and body of the last emitted state, to skip unchanged states. */
   #shown = '';
   /** This client's turn that is being streamed. */
   #own: string | undefined;
+  /** The message of that turn. */
+  #message = '';
   /** The turn of another client that runs according to the state. */
   #foreign: string | undefined;
   #foreignCount = 0;
@@ -37,11 +35,11 @@ export class LegacyFollower {
   /** This client's turns that were accepted and have not started. */
   readonly #waiting = new Set<string>();
   /** Steps of this client's later turns, held back until the current one is finished. */
-  readonly #later: { readonly turnId: string; readonly step: TurnStep }[] = [];
+  readonly #later: (readonly [turnId: string, step: TurnStep, message: string])[] = [];
   /** The statuses of tool calls that were already emitted. */
   readonly #tools = new Set<string>();
-  /** The turns that the last state contains completely. */
-  #covered: ReadonlySet<string> = new Set();
+  /** True until a state was read that was requested after the streamed turn had started. An older one may lack text. */
+  #isStale = false;
   #poll = linked();
   #onFirst: () => void = () => undefined;
   /** Resolves after the first attempt to read the state. */
@@ -63,15 +61,16 @@ export class LegacyFollower {
     this.#readStates().catch(fail);
   }
 
-  /** Processes a step of a turn that this client has started. */
-  receiveOwn(turnId: string, step: TurnStep): void {
+  /** Processes a step of a turn that this client has started with a message. */
+  receiveOwn(turnId: string, step: TurnStep, message: string): void {
     const isProgress = !['accepted', 'connection', 'left'].includes(step.type);
     // The previous turn has ended, too, but its final state is still being read.
-    if (isProgress && this.#own !== undefined && this.#own !== turnId) this.#later.push({ turnId, step });
-    else this.#receiveNow(turnId, step);
+    if (isProgress && this.#own !== undefined && this.#own !== turnId)
+      this.#later.push([turnId, step, message]);
+    else this.#receiveNow(turnId, step, message);
   }
 
-  #receiveNow(turnId: string, step: TurnStep): void {
+  #receiveNow(turnId: string, step: TurnStep, message: string): void {
     switch (step.type) {
       case 'accepted':
         this.#waiting.add(turnId);
@@ -84,14 +83,13 @@ export class LegacyFollower {
         this.#endForeign('complete');
         this.#waiting.delete(turnId);
         this.#own = turnId;
-        if (this.#text.turnId === turnId) this.#text.cover('');
-        this.#text.begin(turnId);
-        if (this.#covered.has(turnId)) this.#text.mute();
+        this.#message = message;
+        this.#begin(turnId);
         this.queue.push(step);
         return;
       case 'text':
         this.#text.receive(step.content);
-        this.#more();
+        if (!this.#isStale) this.#more();
         return;
       case 'turn_ended':
         this.queue.push(step);
@@ -103,10 +101,7 @@ export class LegacyFollower {
         this.#leave(turnId);
         return;
       case 'state':
-        // Also when this state was already emitted.
-        this.#settled = settledAfter(step.state, this.#settled);
-        this.#text.end(textInFlight(step.state, this.#settled));
-        this.#show(step.state);
+        this.#show(step.state, turnId);
         return;
       case 'tool':
         this.#receiveOwnTool(step);
@@ -117,14 +112,24 @@ export class LegacyFollower {
     }
   }
 
+  #begin(turnId: string): void {
+    if (this.#text.turnId === turnId) {
+      this.#text.restart();
+      return;
+    }
+    this.#text.begin(turnId);
+    this.#isStale = true;
+    this.pollNow();
+  }
+
   #leave(turnId: string): void {
     this.#waiting.delete(turnId);
     if (this.#own !== turnId) return;
     this.#own = undefined;
-    // Skipped after a state, which ends the turn and may already have text of the next one that must stay known.
-    if (this.#text.turnId === turnId) this.#text.end();
+    this.#isStale = false;
+    this.#text.end();
     this.pollNow();
-    for (const held of this.#later.splice(0)) this.receiveOwn(held.turnId, held.step);
+    for (const held of this.#later.splice(0)) this.receiveOwn(...held);
   }
 
   #receiveOwnTool(tool: ToolProgress): void {
@@ -218,7 +223,9 @@ export class LegacyFollower {
       this.#poll = linked(this.signal);
       let wait: number | null = null;
       try {
-        this.#show(await this.calls.state(this.signal));
+        const own = this.#own;
+        const state = await this.calls.state(this.signal);
+        this.#show(state, own);
       } catch (error) {
         if (isAborted(this.signal)) return;
         // The updates stream reports the lost connection.
@@ -237,35 +244,27 @@ export class LegacyFollower {
     this.#poll.abort();
   }
 
-  #show(state: SessionState): void {
+  /** @param own this client's turn that was being streamed when the state was requested */
+  #show(state: SessionState, own: string | undefined): void {
     this.#last = state;
-    this.#settled = settledAfter(state, this.#settled);
     const shown = JSON.stringify([state.title, state.raw]);
     if (shown !== this.#shown) {
       this.#shown = shown;
-      this.#text.cover(textInFlight(state, this.#settled));
-      this.#covered = this.#coveredBy(state);
-      if (this.#covered.has(this.#own ?? '')) this.#text.mute();
+      this.#text.cover(state);
       this.queue.push({ type: 'state', state });
-      this.#more();
     }
+    if (!this.calls.areSending) this.#text.skipEnded();
+    if (own === this.#own && this.#isStale) {
+      this.#isStale = false;
+      this.#text.place(this.#message);
+    }
+    if (!this.#isStale) this.#more();
     const isBusy = state.status === 'processing';
     if (isBusy && this.#own === undefined && this.#foreign === undefined && this.#waiting.size === 0) {
       this.#foreign = `turn-${String(++this.#foreignCount)}`;
       this.queue.push({ type: 'turn_started', turnId: this.#foreign });
     }
     if (!isBusy) this.#endForeign(state.status === 'interrupted' ? 'interrupted' : 'complete');
-  }
-
-  #coveredBy(state: SessionState): ReadonlySet<string> {
-    const isBusy = state.status === 'processing';
-    const covered = coveredTurns(
-      isBusy,
-      this.#own,
-      this.#later.flatMap(({ turnId, step }) => unreadFrame(turnId, step.type)),
-    );
-    // If no turn is running, all accepted turns have ended, including those whose streams have not sent it yet.
-    return isBusy ? covered : new Set([...covered, ...this.calls.knownIn(state)]);
   }
 
   #endForeign(status: 'complete' | 'interrupted'): void {

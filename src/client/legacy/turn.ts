@@ -12,6 +12,9 @@ const KEY_MS = 20 * 60 * 60_000;
 /** A step of one message's turn. `accepted`: the message is stored. `left`: its stream is no longer read. */
 export type TurnStep = InnerEvent | { readonly type: 'accepted' } | { readonly type: 'left' };
 
+/** Receives a step of a turn that this client has started with a message. */
+export type Report = (turnId: string, step: TurnStep, message: string) => void;
+
 /**
  * Sends one message over the legacy surface, and follows its stream to the end. When the connection is lost, sends the
  * message again with the same key: the service then streams the same turn from its beginning, and steps that were
@@ -44,6 +47,7 @@ export class LegacyTurn {
    * @throws ClientError when the message is refused
    */
   async *run(): AsyncGenerator<TurnStep, void, undefined> {
+    this.calls.sending(this.id);
     try {
       yield* this.#follow();
     } finally {
@@ -86,7 +90,6 @@ export class LegacyTurn {
 
   *#opened(): Generator<TurnStep> {
     if (!this.#isAccepted) {
-      this.calls.accepted(this.id);
       this.#acceptedAt = Date.now();
       yield { type: 'accepted' };
     }

@@ -5,10 +5,7 @@ import type { SessionEvent } from '../types.js';
 import type { Wire } from '../wire.js';
 import type { LegacyCalls } from './calls.js';
 import { LegacyFollower } from './follow.js';
-import type { TurnStep } from './turn.js';
-
-/** Callbacks that receive the steps of turns that this client has started. */
-export type Listeners = Set<(turnId: string, step: TurnStep) => void>;
+import type { Report } from './turn.js';
 
 /** Callbacks that read the state now. */
 export type Nudges = Set<() => void>;
@@ -17,14 +14,14 @@ export type Nudges = Set<() => void>;
 export async function* watchLegacy(
   wire: Wire,
   calls: LegacyCalls,
-  { listeners, nudges }: { readonly listeners: Listeners; readonly nudges: Nudges },
+  { listeners, nudges }: { readonly listeners: Set<Report>; readonly nudges: Nudges },
   signal: AbortSignal,
 ): AsyncGenerator<SessionEvent, void, undefined> {
   const life = linked(wire.closed, signal);
   const queue = new Queue<InnerEvent>();
   const watch = new LegacyFollower(calls, life.signal, queue);
-  const listen = (turnId: string, step: TurnStep): void => {
-    watch.receiveOwn(turnId, step);
+  const listen: Report = (...step) => {
+    watch.receiveOwn(...step);
   };
   const close = (): void => {
     queue.close();
