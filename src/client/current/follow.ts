@@ -1,3 +1,4 @@
+import { afterGap } from '../after-gap.js';
 import { mayRetry } from '../delivery.js';
 import type { ClientError } from '../error.js';
 import type { InnerEvent } from '../inner-event.js';
@@ -167,10 +168,9 @@ export class CurrentFollower {
   }
 
   async *#receive({ id, data }: WireEvent): AsyncGenerator<InnerEvent> {
-    if (id !== undefined) {
-      if (Number(id) <= (this.#cursor ?? 0)) return;
-      this.#cursor = Number(id);
-    }
+    const position = Number(id);
+    if (position <= (this.#cursor ?? 0)) return;
+    if (position > 0) this.#cursor = position;
     const turnId = textOf(data, 'turn_id');
     if (turnId !== '' && turnId === this.#over) return;
     switch (textOf(data, 'type')) {
@@ -201,9 +201,7 @@ export class CurrentFollower {
         yield { type: 'notice', message: textOf(data, 'message') };
         return;
       case 'gap':
-        // Either the events are no longer kept, or the cursor is ahead of the service's events.
-        this.#cursor =
-          data.from === (this.#cursor ?? 0) + 1 ? Number(data.to) : Math.max(Number(data.from) - 1, 0);
+        this.#cursor = afterGap(this.#cursor, data);
         this.#etag = null;
         yield* this.#readState('now');
     }

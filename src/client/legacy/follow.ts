@@ -1,3 +1,4 @@
+import { afterGap } from '../after-gap.js';
 import { mayRetry } from '../delivery.js';
 import type { InnerEvent } from '../inner-event.js';
 import { textOf } from '../json.js';
@@ -175,16 +176,12 @@ export class LegacyFollower {
   }
 
   #receive({ id, data }: WireEvent): void {
-    if (id !== undefined) {
-      if (Number(id) <= (this.#cursor ?? 0)) return;
-      this.#cursor = Number(id);
-    }
+    const position = Number(id);
+    if (position <= (this.#cursor ?? 0)) return;
+    if (position > 0) this.#cursor = position;
     switch (textOf(data, 'type')) {
       case 'gap':
-        this.#cursor =
-          this.#cursor !== undefined && data.from === this.#cursor + 1
-            ? Number(data.to)
-            : Math.max(Number(data.from) - 1, 0);
+        this.#cursor = afterGap(this.#cursor, data);
         // The title may have changed in the gap; a stream without a cursor begins with one.
         this.calls.noteTitle(null);
         this.pollNow();
