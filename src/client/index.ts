@@ -34,11 +34,9 @@ export type {
 
 /**
  * Creates a client for one session of a service. Sends nothing until a method is called.
- * @throws TypeError when `url` is neither empty nor a path nor an http(s) URL
+ * @throws TypeError when `url` is neither empty nor a path nor an http(s) URL, or has a password, a query or a fragment
  */
 export function createClient(options: ClientOptions): Client {
-  // Every request would fail like one to a service that is away, and be retried forever.
-  if (!/^(https?:|\/|$)/i.test(options.url)) throw new TypeError('url must begin with http(s)://');
   // The service stores and compares ids in lower case.
   const wire = new Wire(options, (options.sessionId ?? randomId()).toLowerCase());
   return options.surface === 'legacy' ? legacyClient(wire, options) : currentClient(wire, options);

@@ -39,6 +39,28 @@ const SILENCE_MS = 90_000;
 /** The text of a response, as it arrives. */
 type Pieces = AsyncGenerator<string, void, undefined>;
 
+const BASE = /^(https?:\/\/[^/?#@]+(\/[^?#]*)?|\/[^?#]*|)$/i;
+
+/**
+ * Returns what precedes the paths of requests.
+ * @throws TypeError for a URL that no request can use
+ */
+export function baseOf(url: string): string {
+  // Each request would fail like one to a service that is away, and be retried forever.
+  if (!isUsable(url))
+    throw new TypeError('url must be an http(s) URL without a password, a query and a fragment, or a path');
+  return url.replace(/\/+$/, '');
+}
+
+function isUsable(url: string): boolean {
+  try {
+    new URL(url, 'http://page');
+    return BASE.test(url);
+  } catch {
+    return false;
+  }
+}
+
 /** Sends HTTP requests to the service for one session. */
 export class Wire {
   readonly #closed = new AbortController();
@@ -49,7 +71,7 @@ export class Wire {
     private readonly options: ClientOptions,
     readonly sessionId: string,
   ) {
-    this.#base = options.url.replace(/\/+$/, '');
+    this.#base = baseOf(options.url);
     this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
   }
 

@@ -68,13 +68,6 @@ describe('requests', () => {
     expect(requests[1]?.headers.has('service-app-key')).toBe(false);
   });
 
-  it('need an http URL, a path, or none', () => {
-    for (const url of ['127.0.0.1:8080', 'localhost:8080', 'ftp://host'])
-      expect(() => createClient({ url })).toThrow(TypeError);
-    for (const url of ['', '/path', 'http://host', 'HTTPS://host/path/'])
-      expect(createClient({ url }).surface).toBe('current');
-  });
-
   it('carry no key where no App is named', async () => {
     const { fetch, requests } = scripted(json(EMPTY));
     await createClient({ url: '', fetch, key: 'sk-app-1' }).send('Hello');

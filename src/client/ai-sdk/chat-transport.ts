@@ -4,7 +4,7 @@ import { CurrentCalls } from '../current/calls.js';
 import { resumeCurrent } from '../current/resume.js';
 import { readRunning, readThread, type RunningTurn } from '../current/running-turn.js';
 import type { ClientOptions, SendOptions, SessionEvent } from '../types.js';
-import { Wire } from '../wire.js';
+import { baseOf, Wire } from '../wire.js';
 import { ChatSession, type Sending, type Session } from './chat-session.js';
 import { messageToSend, type MessageToSend } from './message-to-send.js';
 import type { Reply } from './reply.js';
@@ -51,7 +51,10 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
   /** The sessions of chats, by the id of the chat in lower case. */
   readonly #chats = new Map<string, ChatSession>();
 
-  constructor(private readonly options: DiptychChatTransportOptions) {}
+  /** @throws TypeError when `url` is neither empty nor a path nor an http(s) URL, or has a password or a query */
+  constructor(private readonly options: DiptychChatTransportOptions) {
+    baseOf(options.url);
+  }
 
   /** Returns the id of the session that a chat is in: that of the chat, or that of its last branch. */
   sessionIdOf(chatId: string): string {
