@@ -12,3 +12,14 @@ export function shown(event: InnerEvent): SessionEvent {
   const { type, turnId, content } = event;
   return { type, turnId, content };
 }
+
+/** Yields events in their public form, none after an abort. */
+export async function* shownUntil(
+  signal: AbortSignal,
+  events: AsyncIterable<InnerEvent>,
+): AsyncGenerator<SessionEvent, void, undefined> {
+  for await (const event of events) {
+    if (signal.aborted) return;
+    yield shown(event);
+  }
+}

@@ -34,6 +34,7 @@ export async function* askCurrent(
     for await (const event of new CurrentFollower(calls, signal, {
       isPatient: () => question.isSent,
     }).run()) {
+      signal.throwIfAborted();
       // Another client may send the same text after this message, but hardly before it.
       if (!question.isSent && event.type === 'state') before = turnsIn(event.state.messages);
       for await (const shown of question.follow(event, readState)) {

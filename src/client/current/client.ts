@@ -1,5 +1,5 @@
 import { linked } from '../pacing.js';
-import { shown } from '../inner-event.js';
+import { shownUntil } from '../inner-event.js';
 import { randomId } from '../random-id.js';
 import type { Client, ClientOptions, SendOptions, SessionEvent } from '../types.js';
 import { wellFormed } from '../well-formed.js';
@@ -59,8 +59,7 @@ export function currentClient(wire: Wire, options: ClientOptions): Client {
   async function* watch(signal: AbortSignal): AsyncGenerator<SessionEvent, void, undefined> {
     const either = linked(wire.closed, signal);
     try {
-      for await (const event of new CurrentFollower(calls, either.signal, { nudges }).run())
-        yield shown(event);
+      yield* shownUntil(either.signal, new CurrentFollower(calls, either.signal, { nudges }).run());
     } finally {
       either.abort();
     }

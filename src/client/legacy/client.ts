@@ -120,6 +120,7 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
     try {
       for await (const step of new LegacyTurn(calls, text, id, life.signal).run()) {
         report(step);
+        life.signal.throwIfAborted();
         if (step.type !== 'accepted' && step.type !== 'left') yield shown(step);
       }
       life.signal.throwIfAborted();

@@ -1,4 +1,4 @@
-import { shown, type InnerEvent } from '../inner-event.js';
+import { shownUntil, type InnerEvent } from '../inner-event.js';
 import { linked } from '../pacing.js';
 import { Queue } from '../queue.js';
 import type { SessionEvent } from '../types.js';
@@ -35,7 +35,7 @@ export async function* watchLegacy(
   if (life.signal.aborted) close();
   try {
     watch.start();
-    for await (const event of queue) yield shown(event);
+    yield* shownUntil(life.signal, queue);
   } finally {
     listeners.delete(listen);
     nudges.delete(nudge);
