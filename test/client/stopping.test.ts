@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createClient, type Client, type SessionEvent } from '../../src/client/index.js';
+import { watching } from './watching.js';
 
 const EVENTS = { headers: { 'Content-Type': 'text/event-stream' } };
 
@@ -65,5 +66,21 @@ describe.each(['current', 'legacy'] as const)('Over the %s surface,', (surface) 
     };
     await expect(asked()).rejects.toThrow('enough');
     expect(events.filter(({ type }) => type === 'text')).toHaveLength(1);
+  });
+});
+
+describe('refresh', () => {
+  it('ends a long pause that the service has asked for', async () => {
+    let streams = 0;
+    const busy = { status: 503, headers: { 'Retry-After': '3600' } };
+    const fetch = service(() => (streams++ === 0 ? Response.json({ error: 'busy' }, busy) : stream()));
+    const client = createClient({ url: 'http://host', fetch });
+    const received = watching(client);
+    await received.until(() => received.of('connection').some(({ state }) => state === 'lost'));
+    client.refresh();
+    await received.until(() => received.of('connection').some(({ state }) => state === 'open'));
+    client.close();
+    await received.ended;
+    expect(streams).toBe(2);
   });
 });

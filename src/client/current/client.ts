@@ -6,14 +6,14 @@ import { wellFormed } from '../well-formed.js';
 import type { Wire } from '../wire.js';
 import { askCurrent } from './ask.js';
 import { CurrentCalls } from './calls.js';
-import { CurrentFollower, type Nudges } from './follow.js';
+import { CurrentFollower } from './follow.js';
 
 /** Creates a client for the current surface. */
 export function currentClient(wire: Wire, options: ClientOptions): Client {
   const calls = new CurrentCalls(wire, options);
-  const nudges: Nudges = new Set();
+  const watches = new Set<CurrentFollower>();
   const nudge = (): void => {
-    for (const nudge of nudges) nudge();
+    for (const watch of watches) watch.nudge();
   };
 
   return {
@@ -58,9 +58,12 @@ export function currentClient(wire: Wire, options: ClientOptions): Client {
 
   async function* watch(signal: AbortSignal): AsyncGenerator<SessionEvent, void, undefined> {
     const either = linked(wire.closed, signal);
+    const watch = new CurrentFollower(calls, either.signal, { isWatch: true });
+    watches.add(watch);
     try {
-      yield* shownUntil(either.signal, new CurrentFollower(calls, either.signal, { nudges }).run());
+      yield* shownUntil(either.signal, watch.run());
     } finally {
+      watches.delete(watch);
       either.abort();
     }
   }

@@ -14,13 +14,10 @@ import { ToolRecords } from './tools.js';
 
 type TurnEnded = Extract<InnerEvent, { type: 'turn_ended' }>;
 
-/** Callbacks to call when there may be a new state. */
-export type Nudges = Set<() => void>;
-
 /** Options of a follower. */
 export interface FollowOptions {
-  /** If present, the state is also read when a turn starts, and when one of the callbacks is called. */
-  readonly nudges?: Nudges;
+  /** True: the state is also read when a turn starts. */
+  readonly isWatch?: boolean;
   /** The number of turns that are known to have ended. */
   readonly settled?: number;
   /** Returns false to fail after some attempts while the service is unreachable. Default: retries forever. */
@@ -47,6 +44,10 @@ export class CurrentFollower {
   #over: string | undefined;
   /** The turn whose events the current stream is sending. */
   #streaming: string | undefined;
+  /** The unprocessed items of the current stream. */
+  #queue: Queue<WireEvent | 'nudge'> | undefined;
+  /** Aborts to end the pause before the next stream. */
+  #rest = linked();
   readonly #text: LiveText;
   readonly #records: ToolRecords;
 
@@ -84,29 +85,30 @@ export class CurrentFollower {
       } finally {
         life.abort();
       }
+      this.#rest = linked(this.signal);
       if (!isLost) yield { type: 'connection', state: 'lost' };
       isLost = true;
-      await backoff.pause(this.signal, failure?.retryAfterMs ?? null);
+      await backoff.pause(this.#rest.signal, failure?.retryAfterMs ?? null);
+      this.#rest.abort();
     }
   }
 
   async *#follow(stream: AsyncGenerator<WireEvent>): AsyncGenerator<InnerEvent> {
     const queue = new Queue<WireEvent | 'nudge'>();
-    const nudge = (): void => {
-      queue.push('nudge');
-    };
+    this.#queue = queue;
     void pump(stream, queue);
-    this.options.nudges?.add(nudge);
-    try {
-      yield* this.#readState('hold');
-      for await (const item of queue) {
-        if (item === 'nudge') yield* this.#readState('now');
-        else yield* this.#receive(item);
-        yield* this.#release();
-      }
-    } finally {
-      this.options.nudges?.delete(nudge);
+    yield* this.#readState('hold');
+    for await (const item of queue) {
+      if (item === 'nudge') yield* this.#readState('now');
+      else yield* this.#receive(item);
+      yield* this.#release();
     }
+  }
+
+  /** Reads the state now: there may be a new one. */
+  nudge(): void {
+    this.#queue?.push('nudge');
+    this.#rest.abort();
   }
 
   /**
@@ -114,7 +116,10 @@ export class CurrentFollower {
    * processed; with `now`, emits it at once.
    */
   async *#readState(mode: 'hold' | 'now'): AsyncGenerator<InnerEvent> {
-    const snapshot = await this.calls.snapshot(this.options.nudges ? this.#etag : null, this.signal);
+    const snapshot = await this.calls.snapshot(
+      this.options.isWatch === true ? this.#etag : null,
+      this.signal,
+    );
     if (snapshot !== undefined) {
       this.#held = snapshot;
       this.#etag = snapshot.etag;
@@ -231,7 +236,7 @@ export class CurrentFollower {
       // The end of the previous turn was missed.
       if (this.#open !== undefined) this.#ending ??= 'complete';
       // The caller may not know the turn's message yet.
-      if (this.#open !== undefined || this.options.nudges !== undefined) yield* this.#readState('now');
+      if (this.#open !== undefined || this.options.isWatch === true) yield* this.#readState('now');
       this.#open = turnId;
       yield { type: 'turn_started', turnId };
     }
