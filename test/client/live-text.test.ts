@@ -116,4 +116,23 @@ describe('The text that a watcher sees', () => {
     await received.until(() => received.of('turn_ended').length > 0);
     expect(new Set(received.views())).toEqual(new Set(['', 'First. ']));
   });
+
+  it('has no end of a turn that was sent before it watched, over the legacy surface', async () => {
+    const { service, received } = watch('legacy');
+    await received.until(() => received.of('connection').length > 0);
+    await client.send('mine');
+    service.send('/legacy/api/thread/chat', { type: 'text', content: 'First. ' });
+    await received.until(() => received.of('turn_started').length > 0);
+    service.messages = [user('mine'), agent('First. ')];
+    const second = watching(client);
+    await second.until(() => second.of('connection').length > 0 && second.of('turn_started').length > 0);
+    service.messages = [];
+    service.send('/legacy/api/thread/chat', { type: 'complete' });
+    await received.until(() => received.of('turn_ended').length > 0);
+    service.send('/legacy/api/thread/updates', { type: 'system_notice', message: 'Later' });
+    await second.until(() => second.of('notice').length > 0);
+    expect(second.of('turn_ended').map(({ turnId }) => turnId)).toEqual(
+      second.of('turn_started').map(({ turnId }) => turnId),
+    );
+  });
 });

@@ -93,7 +93,8 @@ export class LegacyFollower {
         if (!this.#isStale) this.#more();
         return;
       case 'turn_ended':
-        this.queue.push(step);
+        // Not of a turn that had started before.
+        if (this.#own === turnId || this.#waiting.has(turnId)) this.queue.push(step);
         this.#leave(turnId);
         return;
       case 'left':
