@@ -223,6 +223,7 @@ describe('settings', () => {
     ['DATABASE_URL', 'sqlite:'],
     ['DATABASE_URL', 'sqlite::memory'],
     ['DATABASE_URL', 'sqlite:~/x.db'],
+    ['DATABASE_URL', 'sqlite:./data/'],
     ['DATABASE_URL', 'sqlite:x.db?mode=ro'],
     ['DATABASE_URL', 'sqlite://data/x.db'],
     ['DATABASE_URL', 'sqlite://'],

@@ -106,6 +106,7 @@ export const databaseUrl: Parse<DatabaseLocation> = (value) => {
   if (path.startsWith('~') || path.includes('?')) {
     return { wrong: 'must have a path that does not begin with ~ and has no parameters after ?' };
   }
+  if (path.endsWith('/')) return { wrong: 'must name a file, such as diptych.db in that folder' };
   return { value: { kind: 'sqlite', path: path === ':memory:' ? null : path.replace(/^\/\/(?=\/)/, '') } };
 };
 
