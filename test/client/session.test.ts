@@ -534,4 +534,29 @@ describe('what the surfaces do not share', () => {
       client.close();
     }
   });
+
+  it('the legacy one shows the text of its reply when no state can be read', async () => {
+    let isLimited = false;
+    const client = createClient({
+      url: server.url,
+      surface: 'legacy',
+      fetch: (input, init) =>
+        isLimited && new URL(new Request(input).url).pathname.endsWith('/state')
+          ? Promise.resolve(Response.json({}, { status: 429, headers: { 'Retry-After': '60' } }))
+          : fetch(input, init),
+    });
+    try {
+      const received = watching(client);
+      await received.until(() => received.of('state').length > 0);
+      isLimited = true;
+      await client.send('Hello');
+      const asked = await server.rig.next();
+      asked.text('Yes');
+      await received.until(() => received.of('text').length > 0);
+      expect([...received.texts().values()]).toEqual(['Yes']);
+      asked.end();
+    } finally {
+      client.close();
+    }
+  });
 });

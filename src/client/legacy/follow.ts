@@ -229,6 +229,9 @@ export class LegacyFollower {
         // The updates stream reports the lost connection.
         if (!mayRetry(error)) throw error;
         wait = error.retryAfterMs;
+        // Rather repeated text than none until a state can be read.
+        this.#place();
+        this.#more();
       }
       this.#onFirst();
       const isBusy = this.#last?.status === 'processing' && this.#own === undefined;
@@ -252,10 +255,7 @@ export class LegacyFollower {
       this.queue.push({ type: 'state', state });
     }
     if (!this.calls.areSending) this.#text.skipEnded();
-    if (own === this.#own && this.#isStale) {
-      this.#isStale = false;
-      this.#text.place(this.#message);
-    }
+    if (own === this.#own) this.#place();
     if (!this.#isStale) this.#more();
     const isBusy = state.status === 'processing';
     if (isBusy && this.#own === undefined && this.#foreign === undefined && this.#waiting.size === 0) {
@@ -263,6 +263,13 @@ export class LegacyFollower {
       this.queue.push({ type: 'turn_started', turnId: this.#foreign });
     }
     if (!isBusy) this.#endForeign(state.status === 'interrupted' ? 'interrupted' : 'complete');
+  }
+
+  /** Finds the streamed turn in the last state. */
+  #place(): void {
+    if (!this.#isStale) return;
+    this.#isStale = false;
+    this.#text.place(this.#message);
   }
 
   #endForeign(status: 'complete' | 'interrupted'): void {
