@@ -3,11 +3,13 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { pauseAfter } from '../../src/adapters/tools/mcp/backoff.js';
 import { createBoundedFetch } from '../../src/adapters/tools/mcp/bounded-fetch.js';
 import { LineReader } from '../../src/adapters/tools/mcp/lines.js';
 import { STREAM_GAP_MS } from '../../src/adapters/tools/mcp/stream-openings.js';
+import { OneResponse } from '../../src/adapters/tools/mcp/lost-responses.js';
 import { StdioTransport } from '../../src/adapters/tools/mcp/stdio-transport.js';
 import { idOfCutAnswer, MAX_MESSAGE_BYTES } from '../../src/adapters/tools/mcp/oversize.js';
 
@@ -118,6 +120,24 @@ describe('a child that prints without end', () => {
     await closed;
     expect(bursts.reduce((sum, burst) => sum + burst, lines)).toBe(60);
     expect(Math.max(...bursts)).toBeLessThan(20);
+  });
+});
+
+describe('OneResponse', () => {
+  it('passes on the first response to a request, and none to a cancelled one', async () => {
+    const inner: Transport = {
+      start: () => Promise.resolve(),
+      send: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+    };
+    const transport = new OneResponse(inner);
+    const ids: unknown[] = [];
+    transport.onmessage = (message) => ids.push('id' in message ? message.id : null);
+    for (const id of [1, 2]) await transport.send({ jsonrpc: '2.0', id, method: 'tools/call' });
+    const params = { requestId: 1, reason: 'cancelled' };
+    await transport.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+    for (const id of [1, 2, 2]) inner.onmessage?.({ jsonrpc: '2.0', id, result: {} });
+    expect(ids).toEqual([2]);
   });
 });
 

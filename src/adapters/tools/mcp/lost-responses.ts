@@ -75,7 +75,7 @@ class EventIds {
   }
 }
 
-/** Passes on one response to each request of the client, the first. */
+/** Passes on one response to each request of the client, the first, and none to a cancelled one. */
 export class OneResponse implements Transport {
   onclose?: Transport['onclose'];
   onerror?: Transport['onerror'];
@@ -100,6 +100,9 @@ export class OneResponse implements Transport {
   }
 
   async send(...[message, options]: Parameters<Transport['send']>): Promise<void> {
+    // The client does not wait for the response to a request that it has cancelled.
+    if ('method' in message && message.method === 'notifications/cancelled')
+      this.#waiting.delete(Number(message.params?.requestId));
     const id = 'method' in message && 'id' in message ? Number(message.id) : null;
     if (id === null) return this.inner.send(message, options);
     this.#waiting.add(id);
