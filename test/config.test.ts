@@ -268,8 +268,11 @@ describe('settings', () => {
   it.each([
     ['DATABASE_URL', 'postgres://user:hunter2/@db/diptych'],
     ['DATABASE_URL', 'postgres://user:hunter2#@db/diptych'],
+    // A URL of the host `user`, with the port 12.
+    ['DATABASE_URL', 'postgres://user:12/hunter2@db/diptych'],
     ['REDIS_URL', 'redis://:hunter2/@cache'],
     ['REDIS_URL', 'redis://:hunter2%@cache'],
+    ['REDIS_URL', 'redis://user:12#hunter2@cache'],
   ])('says of %s=%s how a password is written', async (name, value) => {
     const [mistake = '', ...others] = await mistakesOf(read({ [name]: value, SECRETS_KEY: KEY }));
     expect(mistake).toMatch(

@@ -84,7 +84,7 @@ const PASSWORD = 'a password has its special characters percent-encoded, such as
 /** `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. */
 export const databaseUrl: Parse<DatabaseLocation> = (value) => {
   if (/^postgres(ql)?:\/\//i.test(value)) {
-    return URL.canParse(value)
+    return URL.canParse(value) && !isCut(new URL(value))
       ? { value: { kind: 'postgres', url: value } }
       : { wrong: `must be a URL such as postgres://user:password@host:5432/database; ${PASSWORD}` };
   }
@@ -119,9 +119,14 @@ export function describeDatabase(database: DatabaseLocation): string {
 
 /** `redis://` or `rediss://`. */
 export const redisUrl: Parse<string> = (value) =>
-  /^rediss?:\/\//.test(value) && URL.canParse(value) && isDecodable(new URL(value))
+  /^rediss?:\/\//.test(value) && URL.canParse(value) && isDecodable(new URL(value)) && !isCut(new URL(value))
     ? { value }
     : { wrong: `must be a URL such as redis://host:6379, or rediss://… for TLS; ${PASSWORD}` };
+
+/** True if a `/` or `#` in the password ended the host: the rest of it is the path, which is shown. */
+function isCut({ pathname, hash }: URL): boolean {
+  return `${pathname}${hash}`.includes('@');
+}
 
 function isDecodable({ username, password }: URL): boolean {
   try {
