@@ -229,12 +229,14 @@ export class LegacyFollower {
         // The updates stream reports the lost connection.
         if (!mayRetry(error)) throw error;
         wait = error.retryAfterMs;
-        // Rather repeated text than none until a state can be read.
-        this.#place();
-        this.#more();
+        // Rather repeated text than none until the service allows to read the state.
+        if (wait !== null) {
+          this.#place();
+          this.#more();
+        }
       }
       this.#onFirst();
-      const isBusy = this.#last?.status === 'processing' && this.#own === undefined;
+      const isBusy = this.#isStale || (this.#last?.status === 'processing' && this.#own === undefined);
       await pause(Math.max(isBusy ? BUSY_MS : IDLE_MS, wait ?? 0), this.#poll.signal);
       this.#poll.abort();
     }
