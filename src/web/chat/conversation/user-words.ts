@@ -7,10 +7,13 @@ const WORDS = [
   [/Sign in: GET \/api\/wallet\/nonce.*? as X-Wallet-Proof/g, 'Sign in in the section Wallet of this page'],
 ] as const;
 
-/** Returns the message of an error for the users of the page: in their words, and without the HTTP status. */
+/**
+ * Returns the message of an error for the users of the page: in their words, and without the HTTP status, unless
+ * nothing else is known of the failure.
+ */
 export function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return inUserWords(message.replace(/(?<=\S) \(HTTP \d{3}\)$/, ''));
+  return inUserWords(message.replace(/(?<!^The request failed) \(HTTP \d{3}\)$/, ''));
 }
 
 /** Returns an error of the service in words for the people who use the page. */
