@@ -1,0 +1,122 @@
+import { createClient, type Client, type SessionEvent, type SurfaceName } from '../../../src/client/index.js';
+import { said } from '../watching.js';
+import type { ScriptedSession } from './scripted-session.js';
+
+/** The rules that a tab can break. */
+export const RULES = ['order', 'completeness', 'turns', 'progress', 'closing'] as const;
+export type Rule = (typeof RULES)[number];
+
+/** What a tab reports to its simulation. */
+export interface Report {
+  readonly trace: (line: string) => void;
+  readonly broken: (rule: Rule, problem: string) => void;
+}
+
+/** One tab of a person: a client that watches the session, and the text that the person sees. */
+export class Tab {
+  readonly client: Client;
+  /** All that the assistant has said, as the person sees it. */
+  view = '';
+  #sending = 0;
+  #isWatching = false;
+  /** The turn that has started and not ended. */
+  #open: string | undefined;
+  readonly #ended = new Set<string>();
+  readonly #stop = new AbortController();
+
+  constructor(
+    private readonly name: string,
+    private readonly session: ScriptedSession,
+    private readonly report: Report,
+    options: { readonly surface: SurfaceName; readonly fetch: typeof fetch },
+  ) {
+    const sessionId = '11111111-1111-4111-8111-111111111111';
+    this.client = createClient({ url: 'http://host', sessionId, ...options });
+  }
+
+  /** Watches until `close`. */
+  async watch(): Promise<void> {
+    this.#isWatching = true;
+    try {
+      for await (const event of this.client.watch(this.#stop.signal)) this.#receive(event);
+      if (!this.#stop.signal.aborted) this.#broken('progress', 'watch has ended');
+    } catch (error) {
+      this.#broken('progress', `watch failed: ${String(error)}`);
+    } finally {
+      this.#isWatching = false;
+    }
+  }
+
+  async send(text: string): Promise<void> {
+    this.report.trace(`${this.name}: send ${text}`);
+    this.#sending++;
+    try {
+      await this.client.send(text, { idempotencyKey: text });
+      this.#sending--;
+    } catch (error) {
+      this.#broken('progress', `send failed: ${String(error)}`);
+    }
+  }
+
+  /** Checks what the person sees once everything was delivered. */
+  checkView(): void {
+    const whole = this.session.said;
+    if (this.view !== whole) this.#broken('completeness', `shows "${this.view}" instead of "${whole}"`);
+  }
+
+  /** Checks what is left when no turn runs any more and everything was delivered. */
+  checkEnd(): void {
+    if (this.#open !== undefined) this.#broken('turns', `${this.#open} has not ended`);
+    if (this.#sending > 0) this.#broken('progress', `${String(this.#sending)} messages are still being sent`);
+  }
+
+  close(): void {
+    this.#stop.abort();
+    this.client.close();
+  }
+
+  checkClosed(): void {
+    if (this.#isWatching) this.#broken('closing', 'watch has not ended');
+  }
+
+  #receive(event: SessionEvent): void {
+    const { type } = event;
+    const detail =
+      type === 'state' ? `state ${event.state.status} "${said(event.state)}"` : JSON.stringify(event);
+    this.report.trace(`${this.name}: >> ${detail}`);
+    if (type === 'state') this.#show(said(event.state));
+    else if (type === 'text') this.#show(this.view + event.content);
+    if (type === 'turn_started' || type === 'text' || type === 'turn_ended') this.#checkTurn(event);
+  }
+
+  #show(view: string): void {
+    this.view = view;
+    const whole = this.session.said;
+    if (!whole.startsWith(view)) this.#broken('order', `shows "${view}" when "${whole}" was said`);
+  }
+
+  #checkTurn(event: Extract<SessionEvent, { type: 'turn_started' | 'text' | 'turn_ended' }>): void {
+    const { turnId } = event;
+    const isOpen = this.#open === turnId;
+    switch (event.type) {
+      case 'turn_started':
+        if (this.#open !== undefined && !isOpen) this.#broken('turns', `${turnId} starts in ${this.#open}`);
+        if (this.#ended.has(turnId)) this.#broken('turns', `${turnId} starts after its end`);
+        this.#open = turnId;
+        return;
+      case 'text':
+        if (!isOpen) this.#broken('turns', `text of ${turnId}, which is not running`);
+        return;
+      case 'turn_ended':
+        if (this.#ended.has(turnId)) this.#broken('turns', `${turnId} ends twice`);
+        this.#ended.add(turnId);
+        if (isOpen) this.#open = undefined;
+        // A queued turn that was cancelled has no start.
+        else if (event.status !== 'interrupted') this.#broken('turns', `${turnId} ends without a start`);
+    }
+  }
+
+  #broken(rule: Rule, problem: string): void {
+    this.report.broken(rule, `${this.name}: ${problem}`);
+  }
+}
