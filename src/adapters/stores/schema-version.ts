@@ -2,12 +2,9 @@
 export class SchemaVersionError extends Error {
   override readonly name = 'SchemaVersionError';
 
-  /**
-   * @param kind the database is newer than the program, older and may not be migrated, empty and must not be, or one of
-   * another program
-   */
+  /** @param kind the database is newer than the program, older and may not be migrated, or empty and must not be */
   constructor(
-    readonly kind: 'newer' | 'older' | 'empty' | 'foreign',
+    readonly kind: 'newer' | 'older' | 'empty',
     message: string,
     options?: ErrorOptions,
   ) {
