@@ -15,14 +15,16 @@ const ID_FIELD = Buffer.from('id:');
 export function endingStreams(fetch: FetchLike): FetchLike {
   return async (target, init = {}) => {
     const response = await fetch(target, init);
+    const { status, statusText, headers, body, ok } = response;
+    const isStream = ok && headers.get('content-type')?.startsWith('text/event-stream') === true;
+    if (status !== 202 && !isStream) return response;
     const { id } = readMessage(init.body);
-    if (id !== null && response.status === 202) {
-      await response.body?.cancel();
+    if (id === null) return response;
+    if (status === 202) {
+      await body?.cancel();
       throw new McpFailure('unreachable', NO_RESPONSE);
     }
-    if (id === null || !response.ok || response.body === null) return response;
-    const { status, statusText, headers, body } = response;
-    if (headers.get('content-type')?.startsWith('text/event-stream') !== true) return response;
+    if (body === null) return response;
     return new Response(withEnd(body, id, init.signal ?? null), { status, statusText, headers });
   };
 }
