@@ -84,9 +84,9 @@ const PASSWORD = 'a password has its special characters percent-encoded, such as
 /** `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. */
 export const databaseUrl: Parse<DatabaseLocation> = (value) => {
   if (/^postgres(ql)?:\/\//i.test(value)) {
-    return URL.canParse(value) && !isCut(new URL(value))
-      ? { value: { kind: 'postgres', url: value } }
-      : { wrong: `must be a URL such as postgres://user:password@host:5432/database; ${PASSWORD}` };
+    return serverUrl(value) === undefined
+      ? { wrong: `must be a URL such as postgres://user:password@host:5432/database; ${PASSWORD}` }
+      : { value: { kind: 'postgres', url: value } };
   }
   const path = /^sqlite:(.+)$/.exec(value)?.[1];
   if (path === undefined || (path.startsWith(':') && path !== ':memory:')) {
@@ -118,14 +118,19 @@ export function describeDatabase(database: DatabaseLocation): string {
 }
 
 /** `redis://` or `rediss://`. */
-export const redisUrl: Parse<string> = (value) =>
-  /^rediss?:\/\//.test(value) && URL.canParse(value) && isDecodable(new URL(value)) && !isCut(new URL(value))
+export const redisUrl: Parse<string> = (value) => {
+  const url = /^rediss?:\/\//.test(value) ? serverUrl(value) : undefined;
+  return url !== undefined && isDecodable(url)
     ? { value }
     : { wrong: `must be a URL such as redis://host:6379, or rediss://… for TLS; ${PASSWORD}` };
+};
 
-/** True if a `/` or `#` in the password ended the host: the rest of it is the path, which is shown. */
-function isCut({ pathname, hash }: URL): boolean {
-  return `${pathname}${hash}`.includes('@');
+/** Parses the URL of a server. Undefined if it is none, or its password is not encoded. */
+function serverUrl(value: string): URL | undefined {
+  if (!URL.canParse(value)) return undefined;
+  const url = new URL(value);
+  // A `/` or `#` in the password ended the host: the rest of it is the path, which is shown.
+  return `${url.pathname}${url.hash}`.includes('@') ? undefined : url;
 }
 
 function isDecodable({ username, password }: URL): boolean {
