@@ -15,7 +15,7 @@ import { describe, expect, it } from '@jest/globals';
 import { backupDatabase } from '../../src/adapters/stores/sqlite/backup.js';
 import { SqliteDatabase as Database } from '../../src/adapters/stores/sqlite/driver.js';
 import { migrate, readMigrations } from '../../src/adapters/stores/sqlite/migrate.js';
-import { makePrivate } from '../../src/adapters/stores/sqlite/files/private-files.js';
+import { prepareFile } from '../../src/adapters/stores/sqlite/files/private-files.js';
 import { StoreUnavailableError } from '../../src/core/ports/store.js';
 import { change, loaded, send, T0 } from '../contracts/store-fixtures.js';
 import { withFolder } from '../support/folder.js';
@@ -176,7 +176,7 @@ describe('the modes of SQLite files', () => {
     withFolder((folder) =>
       withUsualUmask(() => {
         const path = join(folder, 'a.db');
-        makePrivate(path, { creates: true });
+        prepareFile(path, { creates: true });
         expect(modesIn(folder)).toEqual({ 'a.db': '600' });
         expect(statSync(path).size).toBe(0);
         return Promise.resolve();

@@ -4,7 +4,7 @@ import { sqliteCode } from './failure.js';
 import { checkpoint } from './files/disk-bound.js';
 import { isLogEmpty } from './files/database-files.js';
 import { identify } from './files/open-files.js';
-import { closeFiles, makePrivate } from './files/private-files.js';
+import { makePrivate, prepareFile } from './files/private-files.js';
 import { migrate, readMigrations } from './migrate.js';
 
 /** Options for opening the writing connection. */
@@ -59,13 +59,13 @@ export function openAnySchema(
 ): Database {
   requireIdentity(path, identity);
   // A restarted thread must not create another database.
-  makePrivate(path, { creates: creates && identity === undefined });
+  prepareFile(path, { creates: creates && identity === undefined });
   const db = new SqliteDatabase(path, { timeout: busyTimeoutMs, fileMustExist: true });
   try {
     // Again: the file may have been replaced before it was opened.
     requireIdentity(path, identity);
     enterWal(db, busyTimeoutMs);
-    closeFiles(path);
+    makePrivate(path);
     onRecovered(db);
     leaveRemovedLog(db, path, identity !== undefined);
     // FULL: an acknowledged commit survives a power failure.

@@ -10,7 +10,7 @@ import { toFailure } from '../failure.js';
  * @param options `creates`: whether a missing database file is created
  * @throws Error when the file cannot be created, is missing, or is a folder or a device
  */
-export function makePrivate(database: string, { creates }: { readonly creates: boolean }): void {
+export function prepareFile(database: string, { creates }: { readonly creates: boolean }): void {
   if (creates) makeFile(database);
   if (!statSync(realpathSync(database)).isFile()) throw new Error('it is not a regular file');
 }
@@ -19,7 +19,7 @@ export function makePrivate(database: string, { creates }: { readonly creates: b
  * Removes the permissions of group and others from the files of a database: earlier versions left them. Only for what
  * SQLite has opened as a database: other programs could no longer use another file that a mistyped path names.
  */
-export function closeFiles(database: string): void {
+export function makePrivate(database: string): void {
   const real = realpathSync(database);
   for (const file of [real, `${real}-wal`, `${real}-shm`]) closeToOthers(file);
 }
