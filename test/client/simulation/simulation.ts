@@ -98,45 +98,29 @@ export class Simulation {
 
   #deliveries(): Choice[] {
     const network = this.#network;
-    const moves = network.flights.map((flight) => ({
-      weight: 3,
-      act: () => {
-        network.move(flight);
-      },
-    }));
     const full = network.streams.filter(({ frames }) => frames.length > 0);
     const empty = network.streams.filter(({ frames, isEnding }) => isEnding && frames.length === 0);
     return [
-      ...moves,
-      ...full.map((stream) => ({
-        weight: 4,
-        act: () => {
-          network.deliver(stream, this.#random.integer(1, 3));
-        },
-      })),
-      ...empty.map((stream) => ({
-        weight: 3,
-        act: () => {
-          network.close(stream);
-        },
-      })),
+      ...each(network.flights, 3, (flight) => {
+        network.move(flight);
+      }),
+      ...each(full, 4, (stream) => {
+        network.deliver(stream, this.#random.integer(1, 3));
+      }),
+      ...each(empty, 3, (stream) => {
+        network.close(stream);
+      }),
     ];
   }
 
   #faults(): Choice[] {
     const network = this.#network;
-    const losses = network.flights.map((flight) => ({
-      weight: 0.25,
-      act: () => {
-        network.lose(flight);
-      },
-    }));
-    const cuts = network.streams.map((stream) => ({
-      weight: 0.2,
-      act: () => {
-        network.cut(stream);
-      },
-    }));
+    const losses = each(network.flights, 0.25, (flight) => {
+      network.lose(flight);
+    });
+    const cuts = each(network.streams, 0.2, (stream) => {
+      network.cut(stream);
+    });
     const interrupt = {
       weight: this.#session.isBusy ? 0.15 : 0,
       act: () => {
@@ -149,10 +133,7 @@ export class Simulation {
   /** What the service, people and the time do. */
   #events(): Choice[] {
     const mayMessage = this.#sent < MESSAGES;
-    const sends = this.#tabs.map((tab) => ({
-      weight: mayMessage ? 0.7 : 0,
-      act: () => void tab.send(this.#nextMessage()),
-    }));
+    const sends = each(this.#tabs, mayMessage ? 0.7 : 0, (tab) => void tab.send(this.#nextMessage()));
     return [
       ...sends,
       // Of a client that is not simulated.
@@ -221,4 +202,14 @@ export class Simulation {
     this.#problems[rule].push(problem);
     this.#trace.push(`PROBLEM ${problem}`);
   };
+}
+
+/** Returns a choice for each of some things. */
+function each<T>(things: readonly T[], weight: number, act: (thing: T) => void): Choice[] {
+  return things.map((thing) => ({
+    weight,
+    act: () => {
+      act(thing);
+    },
+  }));
 }
