@@ -59,10 +59,16 @@ async function checkMissing(path: string): Promise<readonly Finding[]> {
 
 /** Describes what the service does with a schema when it starts; undefined for any other error. */
 function describePending(error: unknown): string | undefined {
-  if (!(error instanceof SchemaVersionError) || error.kind === 'newer') return undefined;
-  return error.kind === 'older'
-    ? 'an older schema; the service migrates it when it starts'
-    : 'no tables yet; the service creates them when it starts';
+  switch (error instanceof SchemaVersionError ? error.kind : undefined) {
+    case 'older':
+      return 'an older schema; the service migrates it when it starts';
+    case 'empty':
+      return 'no tables yet; the service creates them when it starts';
+    case 'newer':
+    case 'foreign':
+    case undefined:
+      return undefined;
+  }
 }
 
 async function checkSecrets(store: Store, config: Config): Promise<void> {

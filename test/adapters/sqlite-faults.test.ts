@@ -223,6 +223,7 @@ describe('faults of the SQLite store', () => {
   it('refuses to open beside a process that has not noticed that its log was removed', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'a.db');
+      await (await openTestSqlite({ path })).close();
       const user = new Database(path);
       user.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (1)');
       user.pragma('wal_checkpoint(PASSIVE)');

@@ -193,11 +193,26 @@ describe('the modes of SQLite files', () => {
       expect(modesIn(folder)).toEqual({ 'a.db': '644' });
     }));
 
+  it('stay as they are where the database is one of another program, as its content does', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      const other = new Database(path);
+      // The service changes a database to WAL before it looks into it.
+      other.exec('PRAGMA journal_mode = WAL; CREATE TABLE other (x)');
+      other.close();
+      chmodSync(path, 0o644);
+      const before = readFileSync(path);
+      await expect(openTestSqlite({ path })).rejects.toThrow('a database of another program');
+      await expect(backupDatabase(path, join(folder, 'copy.db'))).rejects.toThrow('another program');
+      expect(readFileSync(path)).toEqual(before);
+      expect(modesIn(folder)).toEqual({ 'a.db': '644' });
+    }));
+
   it('become 0600 where an earlier version left them open to others', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'a.db');
+      await (await openTestSqlite({ path })).close();
       const left = new Database(path);
-      left.pragma('journal_mode = WAL');
       left.exec('CREATE TABLE other (x)');
       for (const suffix of ['', '-wal', '-shm']) chmodSync(path + suffix, 0o644);
       const store = await openTestSqlite({ path });

@@ -2,9 +2,12 @@
 export class SchemaVersionError extends Error {
   override readonly name = 'SchemaVersionError';
 
-  /** @param kind the database is newer than the program, older and may not be migrated, or empty and must not be */
+  /**
+   * @param kind the database is newer than the program, older and may not be migrated, empty and must not be, or one of
+   * another program
+   */
   constructor(
-    readonly kind: 'newer' | 'older' | 'empty',
+    readonly kind: 'newer' | 'older' | 'empty' | 'foreign',
     message: string,
     options?: ErrorOptions,
   ) {

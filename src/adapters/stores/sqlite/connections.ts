@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { SchemaVersionError } from '../schema-version.js';
 import { SqliteDatabase } from './driver.js';
 import { sqliteCode } from './failure.js';
 import { checkpoint } from './files/disk-bound.js';
@@ -30,7 +31,7 @@ const READER_BUSY_MS = 50;
 /**
  * Opens the writing connection and migrates the schema.
  * @param onRecovered called after SQLite has recovered the write-ahead log, before anything is written
- * @throws SchemaVersionError when the schema is newer, or older and must not be migrated
+ * @throws SchemaVersionError when the schema is newer, older and must not be migrated, or one of another program
  * @throws Error when the file is not the expected one, cannot be opened or migrated
  */
 export function openWriting(
@@ -51,6 +52,7 @@ export function openWriting(
 /**
  * Opens a writing connection to a database whose schema may be of any version.
  * @param onRecovered called after SQLite has recovered the write-ahead log, before anything is written
+ * @throws SchemaVersionError when it is one of another program
  * @throws Error when the file is not the expected one or cannot be opened
  */
 export function openAnySchema(
@@ -65,9 +67,11 @@ export function openAnySchema(
     // Again: the file may have been replaced before it was opened.
     requireIdentity(path, identity);
     enterWal(db, busyTimeoutMs);
-    makePrivate(path);
     onRecovered(db);
     leaveRemovedLog(db, path, identity !== undefined);
+    // Not earlier: a read before this uses the log that was removed.
+    requireOwn(db);
+    makePrivate(path);
     // FULL: an acknowledged commit survives a power failure.
     db.pragma('synchronous = FULL');
     db.pragma('wal_autocheckpoint = 8000');
@@ -89,6 +93,16 @@ export function openReading(path: string): Database {
 function requireIdentity(path: string, identity: string | undefined): void {
   if (identity !== undefined && identify(path) !== identity)
     throw new Error('the database file that was open no longer exists: put it back, or restart');
+}
+
+/** @throws SchemaVersionError for a database that has tables, but no schema of this program */
+function requireOwn(db: Database): void {
+  // One statement, because another process may be creating the schema.
+  const isForeign = db
+    .prepare('SELECT user_version = 0 AND EXISTS (SELECT 1 FROM sqlite_schema) FROM pragma_user_version')
+    .pluck()
+    .get();
+  if (isForeign === 1) throw new SchemaVersionError('foreign', 'it is a database of another program');
 }
 
 /**

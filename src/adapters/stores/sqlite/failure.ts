@@ -52,6 +52,7 @@ export function toError({ kind, message, stack }: Failure): Error {
     case 'newer':
     case 'older':
     case 'empty':
+    case 'foreign':
       return new SchemaVersionError(kind, message, { cause });
     case 'defect':
       return new StoreError(`the database refused a write: ${message}`, { cause });
