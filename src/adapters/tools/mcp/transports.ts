@@ -74,6 +74,7 @@ function overStdio(settings: Settings<'stdio'>, sdk: Sdk, parts: TransportParts)
 function overHttp(settings: Settings<'http'>, sdk: Sdk): OpenTransport {
   const url = new URL(settings.url);
   const closed = new AbortController();
+  const waiting = new Set<number>();
   const fetch = createBoundedFetch(url, closed.signal, (error) => {
     transport.onerror?.(error);
     closed.abort();
@@ -81,11 +82,11 @@ function overHttp(settings: Settings<'http'>, sdk: Sdk): OpenTransport {
   });
   const transport = new sdk.StreamableHTTPClientTransport(url, {
     requestInit: { headers: settings.headers },
-    fetch: endingStreams(fetch),
+    fetch: endingStreams(fetch, waiting),
   });
   return {
     kind: 'http',
-    transport: new OneResponse(transport),
+    transport: new OneResponse(transport, waiting),
     async close() {
       // End the session, which the server would otherwise keep. The outcome does not matter.
       let timer: NodeJS.Timeout | undefined;
