@@ -49,9 +49,13 @@ export async function openLanes(ports: readonly number[], first: number, spread:
   const lanes = await Promise.all(ports.map((port) => Lane.open(port)));
   let next = first;
   return {
-    ask(request, onBody) {
-      const lane = lanes[(spread === 'next' ? next++ : hashOfSession(request)) % lanes.length];
-      if (lane === undefined) throw new Error('there is no node');
+    async ask(request, onBody) {
+      const index = (spread === 'next' ? next++ : hashOfSession(request)) % lanes.length;
+      const [port, opened] = [ports[index], lanes[index]];
+      if (port === undefined || opened === undefined) throw new Error('there is no node');
+      // A server closes a connection that was idle for long, as those of other sessions' nodes are on a slow machine.
+      const lane = opened.isClosed ? await Lane.open(port) : opened;
+      lanes[index] = lane;
       return lane.ask(request, onBody);
     },
     close() {
@@ -95,6 +99,10 @@ export class Lane implements Asker {
     });
   }
 
+  get isClosed(): boolean {
+    return this.#socket.destroyed || this.#socket.readableEnded;
+  }
+
   static open(port: number): Promise<Lane> {
     return new Promise((resolve, reject) => {
       const socket = connect(port, '127.0.0.1');
@@ -110,6 +118,10 @@ export class Lane implements Asker {
    */
   ask(request: Buffer, onBody?: (chunk: Buffer) => void): Promise<Head> {
     return new Promise((resolve, reject) => {
+      if (this.isClosed) {
+        reject(new Error('the server closed the connection'));
+        return;
+      }
       this.#reading = { onBody, resolve, reject };
       this.#socket.write(request);
     });
