@@ -100,6 +100,26 @@ describe('modules of tools', () => {
     });
   });
 
+  it('change neither the stored arguments nor the user state of the session', async () => {
+    await withFolder(async (folder) => {
+      const run = `(args, { userState }) => {
+        args.count ??= 10;
+        args.filter.coins.push('btc');
+        delete args.note;
+        userState.evm.address = '0x2';
+        return args;
+      }`;
+      write(folder, { 't.mjs': `export const tool = ${tool('defaults').replace('() => 1', run)};` });
+      const [defaults] = await load(folder, ['t.mjs']);
+      const args = { filter: { coins: ['eth'] }, note: 'x' };
+      const tree = { evm: { address: '0x1' } };
+      const context = toolContext({ userState: { tree, flat: true } });
+      expect(await defaults?.run(args, context)).toEqual({ count: 10, filter: { coins: ['eth', 'btc'] } });
+      expect(args).toEqual({ filter: { coins: ['eth'] }, note: 'x' });
+      expect(tree).toEqual({ evm: { address: '0x1' } });
+    });
+  });
+
   it('are refused with every mistake: file, export, field, and what would be right', async () => {
     await withFolder(async (folder) => {
       write(folder, {

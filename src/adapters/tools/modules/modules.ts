@@ -131,12 +131,13 @@ function toTool(definition: ToolDefinition): Tool {
     ...{ name, description, parameters, sideEffects, timeoutMs },
     run: async (args, context) => {
       const { sessionId, callId, app, wallet, secrets, signal } = context;
-      const userState = context.userState && shownUserState(context.userState);
+      // Copies: the session and the stored call have the same objects, and the module may change its own.
+      const userState = structuredClone(context.userState && shownUserState(context.userState));
       const progress = (message: string): void => {
         context.progress(message);
       };
       const shown = { sessionId, callId, app, wallet, userState, secrets, signal, progress };
-      return toJson(await runForPeople(() => definition.run(args, shown)));
+      return toJson(await runForPeople(() => definition.run(structuredClone(args), shown)));
     },
   };
 }
