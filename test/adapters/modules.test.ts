@@ -136,6 +136,7 @@ describe('modules of tools', () => {
           { ...${tool('g1')}, parameters: { type: 'object', properties: { a: { type: 'nonsense' } } } },
           { ...${tool('g2')}, parameters: { type: 'object', check() {} } },
           { ...${tool('g3')}, parameters: new (class Schema { type = 'object' })() },
+          { ...${tool('g4')}, get name() { throw new RangeError('no name yet') } },
         ];`,
         'h.txt': '',
       });
@@ -165,6 +166,7 @@ describe('modules of tools', () => {
         expect.stringMatching(/^g\.mjs: tools\[0\]\.parameters: must be a JSON Schema: /),
         expect.stringMatching(/^g\.mjs: tools\[1\]\.parameters: must be a JSON Schema as plain data/),
         expect.stringMatching(/^g\.mjs: tools\[2\]\.parameters: must be a JSON Schema as plain data/),
+        'g.mjs: tools[3]: cannot be read: RangeError: no name yet',
         'h.txt: must be an ES module whose name ends in .mjs or .js',
       ]);
     });

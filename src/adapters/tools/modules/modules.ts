@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { JsonValue } from '../../../core/model/json.js';
+import type { Problem } from '../../../core/model/refusal.js';
 import { isInternalError, type Schemas, type Tool } from '../../../core/ports/tool.js';
 import { shownUserState } from '../../../core/model/user-state.js';
 import { isToolDefinition, toolProblems } from './check.js';
@@ -62,14 +63,14 @@ export async function loadToolModules(
   const owners = new Map(deps.taken.map((name) => [name, 'a built-in tool']));
   for (const file of files) {
     for (const { where, value } of await readModule(file, relative(deps.folder, file), mistakes)) {
-      const problems = toolProblems(value, deps.schemas);
+      const problems = problemsOf(value, deps.schemas);
       mistakes.push(
         ...problems.map(({ path, message }) => ({
           where: path === '' ? where : `${where}.${path}`,
           what: message,
         })),
       );
-      if (!isToolDefinition(value, deps.schemas)) continue;
+      if (problems.length > 0 || !isToolDefinition(value, deps.schemas)) continue;
       const owner = owners.get(value.name);
       if (owner === undefined) tools.push(toTool(value));
       else mistakes.push({ where: `${where}.name`, what: `"${value.name}" is already the name of ${owner}` });
@@ -78,6 +79,15 @@ export async function loadToolModules(
   }
   if (mistakes.length > 0) throw new ToolModuleError(mistakes);
   return tools;
+}
+
+/** Like `toolProblems`. A getter of the module that throws is a problem, too. */
+function problemsOf(value: unknown, schemas: Schemas): readonly Problem[] {
+  try {
+    return toolProblems(value, schemas);
+  } catch (error) {
+    return [{ path: '', message: `cannot be read: ${messageOf(error)}` }];
+  }
 }
 
 /** Returns the unchecked tools that a module exports. Adds mistakes in the module itself to `mistakes`. */
