@@ -71,9 +71,16 @@ describe('modules of tools', () => {
           ${tool('odd').replace('() => 1', '() => () => 1')},
           ${tool('fails').replace('() => 1', "() => { throw new Error('no such coin') }")},
           ${tool('unread').replace('() => 1', "() => { throw new TypeError('not a coin') }")},
+          ${tool('words').replace(
+            '() => 1',
+            `(args, { progress }) => {
+            for (const words of [undefined, 5n, { page: 2 }]) progress(words);
+            throw Object.assign(new Error(), { message: { code: 5n } });
+          }`,
+          )},
         ];`,
       });
-      const [look, nothing, big, odd, fails, unread] = await load(folder, ['t.mjs']);
+      const [look, nothing, big, odd, fails, unread, words] = await load(folder, ['t.mjs']);
       const told: string[] = [];
       const context = toolContext({
         wallet: '0xabc',
@@ -97,6 +104,8 @@ describe('modules of tools', () => {
         ?.run({}, context)
         .catch((error: unknown) => [isInternalError(error), String(error)]);
       expect(await shown).toEqual([false, 'Error: not a coin']);
+      await expect(words?.run({}, context)).rejects.toThrow(/^{ code: 5n }$/);
+      expect(told).toEqual(['looking', 'undefined', '5n', '{ page: 2 }']);
     });
   });
 

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
 import type { JsonValue } from '../../../core/model/json.js';
 import type { Problem } from '../../../core/model/refusal.js';
 import { isInternalError, type Schemas, type Tool } from '../../../core/ports/tool.js';
@@ -143,8 +144,8 @@ function toTool(definition: ToolDefinition): Tool {
       const { sessionId, callId, app, wallet, secrets, signal } = context;
       // Copies: the session and the stored call have the same objects, and the module may change its own.
       const userState = structuredClone(context.userState && shownUserState(context.userState));
-      const progress = (message: string): void => {
-        context.progress(message);
+      const progress = (message: unknown): void => {
+        context.progress(textOf(message));
       };
       const shown = { sessionId, callId, app, wallet, userState, secrets, signal, progress };
       return toJson(await runForPeople(() => definition.run(structuredClone(args), shown)));
@@ -152,15 +153,23 @@ function toTool(definition: ToolDefinition): Tool {
   };
 }
 
-/** Runs a module's code. Converts its errors to plain ones whose messages are shown, such as `TypeError`. */
+/**
+ * Runs a module's code. Converts its errors to plain ones whose messages are shown, such as `TypeError` and those whose
+ * message is no text.
+ */
 async function runForPeople<T>(run: () => Promise<T> | T): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    throw error instanceof Error && isInternalError(error)
-      ? new Error(error.message, { cause: error })
-      : error;
+    if (!(error instanceof Error)) throw error;
+    const message = textOf(error.message);
+    throw isInternalError(error) || message !== error.message ? new Error(message, { cause: error }) : error;
   }
+}
+
+/** Converts to text what a module passes as text, in spite of its type. */
+function textOf(words: unknown): string {
+  return typeof words === 'string' ? words : inspect(words);
 }
 
 /** Converts a result to plain JSON, the only form that the history may store. */
