@@ -241,7 +241,7 @@ export function createCore(ports: CorePorts): RunningCore {
     async drain(timeoutMs) {
       draining.abort(new Error('The service is draining'));
       await runner.drain(timeoutMs);
-      invocations.close();
+      await invocations.close();
       leases.stop();
       openCalls.stop();
       streams.close();
@@ -252,7 +252,7 @@ export function createCore(ports: CorePorts): RunningCore {
       leases.stop();
       openCalls.stop();
       faults.close();
-      invocations.close();
+      await invocations.close();
       await housekeeping.close();
       await titles.close();
       await usage.close();

@@ -57,6 +57,7 @@ export interface DirectCallParts {
 /** Lists tools for clients, and runs tool calls outside turns. */
 export class DirectCalls {
   readonly #stop = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
 
   constructor(
     private readonly parts: DirectCallParts,
@@ -76,7 +77,13 @@ export class DirectCalls {
    * @throws RefusedError `not_found` for an unknown tool; `invalid` for arguments that do not match its schema or
    * contain a private key; `unavailable` once the service stops
    */
-  async invoke(request: InvocationRequest): Promise<Invocation> {
+  invoke(request: InvocationRequest): Promise<Invocation> {
+    const running = this.#invoke(request).finally(() => this.#running.delete(running));
+    this.#running.add(running);
+    return running;
+  }
+
+  async #invoke(request: InvocationRequest): Promise<Invocation> {
     this.#stop.signal.throwIfAborted();
     const app = await this.parts.access.authorize(request.app ?? DEFAULT_APP, request.key);
     this.#check(app, request.name, request.args);
@@ -148,10 +155,12 @@ export class DirectCalls {
     return failed ? { callId, name, error: resultText(result) } : { callId, name, result };
   }
 
-  close(): void {
+  /** Aborts the running calls, and refuses others. Resolves when the ends of all calls are stored and published. */
+  async close(): Promise<void> {
     this.#stop.abort(
       new RefusedError('unavailable', 'The service is restarting; call the tool again in a moment', [], 2),
     );
+    await Promise.allSettled(this.#running);
   }
 
   #check(app: App, name: string, args: JsonObject): void {

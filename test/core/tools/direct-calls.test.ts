@@ -140,6 +140,34 @@ describe('a call by a client', () => {
     }
   });
 
+  it('is reported as ended on streams before the service ends them', async () => {
+    let started = (): void => undefined;
+    const begun = new Promise<void>((resolve) => (started = resolve));
+    const hang: Tool = {
+      ...getTime,
+      run: () => {
+        started();
+        return new Promise(() => undefined);
+      },
+    };
+    const { core } = testCore({ rigs: [new ScriptedRig()], tools: [hang] });
+    const id = uuid();
+    const feed = await core.updates(created(id), { after: null, turns: false });
+    const seen: string[] = [];
+    const over = feed.each((update) => {
+      seen.push(update.type === 'logged' ? update.event.body.type : update.type);
+      return undefined;
+    });
+    const refusal = expect(core.invokeTool(call(id, 'get_time'))).rejects.toMatchObject({
+      reason: 'unavailable',
+    });
+    await begun;
+    await core.drain(0);
+    await over;
+    expect(seen).toEqual(['tool_update', 'tool_complete']);
+    await refusal;
+  });
+
   it('is stored with its outcome when the store fails once', async () => {
     const inner = createMemoryStore();
     let writes = 0;
