@@ -12,7 +12,7 @@ import { WALLET_TOOLS } from '../core/wallet/wallet-tools.js';
 import { checkData } from './check-data.js';
 import { configOf, withConfig, type ConfigFlags } from './configured.js';
 import { attempt, ENDPOINT_MS, type Finding } from './finding.js';
-import { colourful, printable, printJson, styled, type Terminal } from './terminal.js';
+import { colourful, printable, printJson, styled, writeAll, type Terminal } from './terminal.js';
 
 /** Timeout of a model request, in milliseconds: a server may have to load the model. */
 const ASK_MS = 120_000;
@@ -42,6 +42,9 @@ export function checkCommand(terminal: Terminal): Command {
         }
       }
       if (!ok) terminal.setExitCode(1);
+      await writeAll(terminal, '').catch(() => undefined);
+      // A tool module can hold timers and connections.
+      terminal.exit();
     });
 }
 

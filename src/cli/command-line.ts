@@ -24,6 +24,7 @@ export async function runCommand(): Promise<void> {
     onInterrupt: (listener) => onSignals(['SIGINT'], listener),
     onStop: (listener) => onSignals(ENDING_SIGNALS, listener),
     setExitCode,
+    exit: () => process.exit(),
   };
   // Errors that cannot be shown do not end the command.
   process.stderr.on('error', () => undefined);

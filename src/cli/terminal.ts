@@ -13,6 +13,8 @@ export interface Terminal {
   onStop(listener: () => void): () => void;
   /** Sets the exit code of the process. 0 does not replace the code of a failure. */
   setExitCode(code: number): void;
+  /** Ends the process with its exit code, even if timers and connections are left. */
+  exit(): void;
 }
 
 /** The exit code after Ctrl-C. The others: 0 success, 1 failure, 2 invalid arguments or configuration. */

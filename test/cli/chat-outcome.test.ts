@@ -68,6 +68,7 @@ async function shown(client: Client): Promise<string> {
     onInterrupt: () => () => undefined,
     onStop: () => () => undefined,
     setExitCode: () => undefined,
+    exit: () => undefined,
   };
   await reportOutcome(client, REPORT, { display: new Display(terminal), signal: never });
   return String(output.read() ?? '');

@@ -35,6 +35,7 @@ function room(): WalletRoom & { readonly reports: WalletReport[]; shown: () => s
     onInterrupt: () => () => undefined,
     onStop: () => () => undefined,
     setExitCode: () => undefined,
+    exit: () => undefined,
   };
   const reports: WalletReport[] = [];
   const client = createClient({ url: 'http://127.0.0.1:9' });

@@ -13,6 +13,7 @@ function shown(isTTY: boolean, ...events: readonly SessionEvent[]): string {
     onInterrupt: () => () => undefined,
     onStop: () => () => undefined,
     setExitCode: () => undefined,
+    exit: () => undefined,
   });
   display.show({ type: 'turn_started', turnId: 't' });
   for (const event of events) display.show(event);
