@@ -195,7 +195,8 @@ function failure(outcome: ToolOutcome, words: string): Attempt {
 }
 
 /**
- * Converts a tool's result to JSON with well-formed text.
+ * Converts a tool's result to JSON with well-formed text. Returns an object or array that will be cut as its JSON text,
+ * without examining it.
  * @throws Error when JSON cannot represent it: tools may be custom modules that return anything
  */
 function asJson(given: JsonValue): JsonValue {
@@ -207,6 +208,7 @@ function asJson(given: JsonValue): JsonValue {
   }
   // JSON has no representation of `undefined`, which a tool may return in spite of its type.
   if (typeof text !== 'string') return null;
+  if (text.length > MAX_RESULT_BYTES && !text.startsWith('"')) return text;
   const value: unknown = JSON.parse(text);
   if (!isJson(value)) return null;
   if (isDeeperThan(value, MAX_DEPTH)) throw new Error('The tool gave a result that is nested too deeply');

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { systemClock } from '../../../src/adapters/platform/uuid/clock.js';
 import { createSchemas } from '../../../src/adapters/tools/schema/schemas.js';
 import type { JsonValue } from '../../../src/core/model/json.js';
@@ -57,6 +57,23 @@ describe('a tool’s result', () => {
       typeof result === 'string' &&
         result.endsWith(`… [cut: the result has ${String(MAX_RESULT_BYTES + 1)} bytes]`),
     ).toBe(true);
+  });
+
+  it('is cut before it is examined', async () => {
+    const parse = jest.spyOn(JSON, 'parse');
+    try {
+      const rows = Array.from({ length: 10_000 }, (_, at) => ({ at, note: 'x' }));
+      const { result, failed } = await resultOf(() => rows);
+      const bytes = String(JSON.stringify(rows).length);
+      expect(failed).toBe(false);
+      expect(typeof result === 'string' && result.startsWith('[{"at":0,"note":"x"},')).toBe(true);
+      expect(typeof result === 'string' && result.endsWith(`… [cut: the result has ${bytes} bytes]`)).toBe(
+        true,
+      );
+      for (const [text] of parse.mock.calls) expect(text.length).toBeLessThan(MAX_RESULT_BYTES);
+    } finally {
+      parse.mockRestore();
+    }
   });
 
   it('and a failure show no secret', async () => {
