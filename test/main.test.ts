@@ -191,6 +191,14 @@ describe('the service', () => {
     );
   });
 
+  onLinux('exits with 1 when the file system takes no folder for the database', async () => {
+    const running = place.start(MAIN, [], { DATABASE_URL: 'sqlite:/proc/diptych/absent/x.db' });
+    expect(await running.ended).toBe(1);
+    expect(running.err()).toContain(
+      "cannot create the folder of the database /proc/diptych/absent/x.db: ENOENT: no such file or directory, mkdir '/proc/diptych'",
+    );
+  });
+
   it('says that its port is in use, and exits with 1', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));

@@ -1,6 +1,7 @@
-import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { makeFolders } from '../../adapters/platform/node/make-folders.js';
 import type { Terminal } from '../terminal.js';
 import { mayHoldKey } from './wallet-commands.js';
 
@@ -23,7 +24,7 @@ export class History {
     if (!isKept) return new History(undefined, []);
     const file = join(stateFolder(env), 'diptych', 'history');
     try {
-      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      await makeFolders(dirname(file));
       // Creates the file, readable by its owner only.
       await appendFile(file, '', { mode: 0o600 });
       const all = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');

@@ -1,7 +1,8 @@
 import { accessSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { StoreUnavailableError } from '../../../../core/ports/store.js';
+import { makeFolders } from '../../../platform/node/make-folders.js';
 import { closeToOthers, PRIVATE } from '../../../platform/node/private-mode.js';
 import { toFailure } from '../failure.js';
 
@@ -89,7 +90,7 @@ function describeDenied(path: string): string | undefined {
 
 /** Creates the folder of a database, for its owner alone. @throws StoreUnavailableError when it cannot be created */
 export async function makeFolder(database: string): Promise<void> {
-  await mkdir(dirname(database), { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+  await makeFolders(dirname(database)).catch((cause: unknown) => {
     const isFile = hasCode(cause, 'EEXIST') || hasCode(cause, 'ENOTDIR');
     const reason = isFile ? 'a file is in its place' : toFailure(cause, 'unavailable').message;
     throw new StoreUnavailableError(`cannot create the folder of the database ${database}: ${reason}`, {
