@@ -21,6 +21,8 @@ interface Flags {
 interface Compared extends TableCopy {
   readonly source: Summary;
   readonly target: Summary;
+  /** Rows of the source that are not copied, because their session or turn does not exist. */
+  readonly orphans: number;
   readonly same: boolean;
 }
 
@@ -133,8 +135,9 @@ async function copyAndCompare(
         summarize(from, copy.table, nodeDigests, signal),
         summarize(to, copy.table, nodeDigests, signal),
       ]);
-      const same = source.digest === target.digest && source.rows === target.rows;
-      compared.push({ ...copy, source, target, same });
+      const orphans = await from.orphans(copy.table);
+      const same = orphans === 0 && source.digest === target.digest && source.rows === target.rows;
+      compared.push({ ...copy, source, target, orphans, same });
     }
     return compared;
   } finally {
@@ -175,19 +178,26 @@ function report(terminal: Terminal, flags: Flags, tables: readonly Compared[]): 
 }
 
 function differences(tables: readonly Compared[]): readonly string[] {
-  const lines = tables
-    .filter(({ same }) => !same)
-    .map(
-      ({ table, source, target, different, extra }) =>
-        `${table}: ${String(source.rows)} rows in the source, ${String(target.rows)} in the target; ` +
-        `${String(different)} with different content, ${String(extra)} that the source does not have`,
-    );
-  return [
-    ...lines,
-    'The databases differ. Either the source changed during the copy, or the target had other data, which was not changed.',
-    'Stop the services that use them, and copy into an empty database.',
-  ];
+  const differing = tables.filter(({ same }) => !same);
+  const lines = differing.map(
+    ({ table, source, target, different, extra, orphans }) =>
+      `${table}: ${String(source.rows)} rows in the source, ${String(target.rows)} in the target; ` +
+      `${String(different)} with different content, ${String(extra)} that the source does not have` +
+      (orphans === 0 ? '' : `; ${String(orphans)} of the source without a session or turn, not copied`),
+  );
+  if (differing.some(({ orphans }) => orphans > 0)) lines.push(...ORPHANS);
+  if (differing.some(({ source, target }) => source.digest !== target.digest)) lines.push(...OTHERS);
+  return lines;
 }
+
+const ORPHANS = [
+  'Another program has changed the source: rows whose session or turn does not exist cannot be copied.',
+  'Delete such rows in the source, and run the command again, or use the target without them.',
+];
+const OTHERS = [
+  'The databases differ. Either the source changed during the copy, or the target had other data, which was not changed.',
+  'Stop the services that use them, and copy into an empty database.',
+];
 
 function nextSteps({ from, to }: Flags, tables: readonly Compared[]): string {
   const done = `${describeDatabase(to)} holds what ${describeDatabase(from)} holds. Set DATABASE_URL to the new database, and do not serve the old one again.\n`;

@@ -274,6 +274,16 @@ describeWithPostgres('with PostgreSQL', () => {
       ]);
     }));
 
+  it('counts the rows that belong to no session', async () => {
+    const url = await database.newUrl();
+    await using(openPostgresTransfer(url, { mustExist: false }), async (side) => {
+      await runSql(url, "INSERT INTO events (session, id, at, body) VALUES (987654, 1, 1, '{}')");
+      expect(await side.orphans('events')).toBe(1);
+      expect(await side.orphans('turns')).toBe(0);
+      expect(await side.orphans('app_keys')).toBe(0);
+    });
+  });
+
   it('rows of unknown sessions are refused, not dropped', async () => {
     await using(openPostgresTransfer(await database.newUrl(), { mustExist: false }), async (side) => {
       const orphan = ['6f1ff4a2-1f0a-4a53-9a3c-000000000099', 1, 0, '{}'];

@@ -2,6 +2,7 @@ import { linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { openPostgresTransfer } from '../../src/adapters/stores/postgres/transfer.js';
+import { SqliteDatabase } from '../../src/adapters/stores/sqlite/driver.js';
 import { LEASE_MS } from '../../src/core/model/settings.js';
 import { TRANSFER_TABLES } from '../../src/core/ports/transfer-tables.js';
 import { sendAndClaim } from '../contracts/store-fixtures.js';
@@ -102,6 +103,35 @@ describe('diptych migrate', () => {
     const json = await place.run([...args, '--json']);
     expect(json.code).toBe(1);
     expect(JSON.parse(json.out)).toMatchObject({ complete: false });
+  });
+
+  it('reports rows that belong to no session or turn, and fails', async () => {
+    await fill();
+    const db = new SqliteDatabase(place.database);
+    db.pragma('foreign_keys = off');
+    db.exec("INSERT INTO events (session, id, at, body) VALUES (987654, 1, 1, '{}')");
+    const { changes } = db
+      .prepare('UPDATE messages SET turn_no = 987654 WHERE ref IN (SELECT ref FROM messages LIMIT 2)')
+      .run();
+    db.close();
+    expect(changes).toBe(2);
+    const args = [
+      'migrate',
+      '--from',
+      `sqlite:${place.database}`,
+      '--to',
+      `sqlite:${place.directory}/copy.db`,
+    ];
+    const { code, out } = await place.run(args);
+    expect(code).toBe(1);
+    expect(out).toMatch(/^messages +\d+ +\d+ +0 +[0-9a-f]{12} +DIFFERS$/m);
+    expect(out).toMatch(/^messages: .* 2 of the source without a session or turn, not copied$/m);
+    expect(out).toMatch(/^events: .* 1 of the source without a session or turn, not copied$/m);
+    expect(out).toContain('Delete such rows in the source, and run the command again');
+    expect(out).not.toMatch(/Stop the services|holds what/);
+    const json = parsed((await place.run([...args, '--json'])).out);
+    expect(json.complete).toBe(false);
+    expect(json.tables).toContainEqual(expect.objectContaining({ table: 'events', orphans: 1, same: false }));
   });
 
   it('refuses while a node works on the source, unless it is forced', async () => {

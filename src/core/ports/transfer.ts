@@ -18,6 +18,8 @@ export interface Transfer {
    * are not included.
    */
   rows(table: TransferTable): AsyncIterable<readonly TransferRow[]>;
+  /** Counts the rows of a table that `rows` leaves out, because their session or turn does not exist. */
+  orphans(table: TransferTable): Promise<number>;
   /**
    * Inserts rows atomically. The sessions that they belong to must exist.
    * @throws Error if one of the rows exists

@@ -39,6 +39,11 @@ export async function openPostgresTransfer(
       return String(rows[0]?.identity);
     },
     rows: (table) => readRows(url, table),
+    async orphans(table) {
+      if (!('session' in shapeOf(table).columns)) return 0;
+      const { rows } = await guarded(() => client.query<{ orphans: number }>(orphansOf(table)));
+      return Number(rows[0]?.orphans);
+    },
     async insert(table, rows) {
       const text = inserts.get(table) ?? insertOf(table);
       inserts.set(table, text);
@@ -107,6 +112,11 @@ function selectOf(table: TransferTable): string {
     .map(([, kind], column) => `${expressions[column] ?? ''}${kind === 'text' ? ' COLLATE "C"' : ''}`);
   const join = 'session' in columns ? 'JOIN sessions s ON s.ref = t.session' : '';
   return `SELECT ${expressions.join(', ')} FROM ${table} t ${join} ORDER BY ${order.join(', ')}`;
+}
+
+function orphansOf(table: TransferTable): string {
+  return `SELECT count(*) AS orphans FROM ${table} t
+    WHERE NOT EXISTS (SELECT FROM sessions s WHERE s.ref = t.session)`;
 }
 
 function readAs(column: string, kind: ColumnKind): string {

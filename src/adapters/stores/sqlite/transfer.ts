@@ -47,6 +47,7 @@ export async function openSqliteTransfer(
         return `${String(dev)}/${String(ino)}`;
       }),
     rows: (table) => readRows(path, table),
+    orphans: (table) => settled(() => countOrphans(db, table)),
     insert: (table, rows) =>
       settled(() => {
         guarded(() => {
@@ -104,11 +105,24 @@ function selectOf(table: TransferTable): string {
     if (table === 'messages' && name === 'turn_id') return 'o.id';
     return `t.${name}`;
   });
-  const joins = [
-    'session' in columns ? 'JOIN sessions s ON s.ref = t.session' : '',
-    table === 'messages' ? 'JOIN turns o ON o.session = t.session AND o.no = t.turn_no' : '',
-  ];
+  const joins = ownersOf(table).map(({ owner }) => `JOIN ${owner}`);
   return `SELECT ${expressions.join(', ')} FROM ${table} t ${joins.join(' ')} ORDER BY ${expressions.slice(0, keys).join(', ')}`;
+}
+
+/** The rows that a row `t` belongs to, as joins, and the column that is null without them. */
+function ownersOf(table: TransferTable): readonly { readonly owner: string; readonly column: string }[] {
+  if (!('session' in shapeOf(table).columns)) return [];
+  const session = { owner: 'sessions s ON s.ref = t.session', column: 's.ref' };
+  if (table !== 'messages') return [session];
+  return [session, { owner: 'turns o ON o.session = t.session AND o.no = t.turn_no', column: 'o.no' }];
+}
+
+function countOrphans(db: Database, table: TransferTable): number {
+  const owners = ownersOf(table);
+  if (owners.length === 0) return 0;
+  const joins = owners.map(({ owner }) => `LEFT JOIN ${owner}`).join(' ');
+  const isOrphan = owners.map(({ column }) => `${column} IS NULL`).join(' OR ');
+  return Number(db.prepare(`SELECT count(*) FROM ${table} t ${joins} WHERE ${isOrphan}`).pluck().get());
 }
 
 function insertRows(db: Database, table: TransferTable, rows: readonly TransferRow[]): void {
