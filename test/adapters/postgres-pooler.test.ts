@@ -57,7 +57,9 @@ describeWithPostgres('behind a pooler', () => {
       const stores = [await openPostgresStore(named), await openPostgresStore(named)] as const;
       await stores[0].check();
       // The connection of the server already has a statement of that name, from the other client.
-      await expect(stores[1].check()).rejects.toThrow('PostgreSQL refused a statement (42P05)');
+      await expect(stores[1].check()).rejects.toThrow(
+        'PostgreSQL refused a statement (42P05): a pooler that pools by transaction needs DATABASE_PREPARED=off',
+      );
       await Promise.all(stores.map((store) => store.close()));
     });
 

@@ -11,6 +11,12 @@ import { StoreError } from '../store-error.js';
  */
 const UNAVAILABLE = /^(08|28|3D|3F|40|53|55|57|58|XX)|^(25006|42501)$/;
 
+/**
+ * SQLSTATE codes of a prepared statement that exists already, and of one that does not: a pooler gave the connection of
+ * one client to another.
+ */
+const POOLED = /^(42P05|26000)$/;
+
 /** True when a driver error means that the database is currently unavailable. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseError) return error.code !== undefined && UNAVAILABLE.test(error.code);
@@ -25,7 +31,7 @@ export function isDeadlock(error: unknown): boolean {
 
 /**
  * Converts a driver error: to `StoreUnavailableError` when the database is unavailable, otherwise to an error whose
- * message has only the SQLSTATE code.
+ * message has only the SQLSTATE code, and what to do about it.
  */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof StoreUnavailableError || error instanceof SchemaVersionError) return error;
@@ -33,7 +39,9 @@ export function toStoreError(error: unknown): unknown {
     return new StoreUnavailableError(`PostgreSQL cannot be used now: ${reasonOf(error)}`, { cause: error });
   }
   if (!(error instanceof DatabaseError)) return error;
-  return new StoreError(`PostgreSQL refused a statement (${error.code ?? 'no code'})`, { cause: error });
+  const { code = 'no code' } = error;
+  const hint = POOLED.test(code) ? ': a pooler that pools by transaction needs DATABASE_PREPARED=off' : '';
+  return new StoreError(`PostgreSQL refused a statement (${code})${hint}`, { cause: error });
 }
 
 function reasonOf(error: unknown): string {
