@@ -269,8 +269,8 @@ class Talk implements ChatRoom {
   }
 
   /**
-   * Handles Ctrl-C. The first one interrupts the reply in progress. Without a reply, it shows a hint on a terminal.
-   * Otherwise it exits.
+   * Handles Ctrl-C. The first one interrupts the reply in progress. Without a reply, it discards the line on a terminal,
+   * and shows a hint. Otherwise it exits.
    */
   #onCtrlC(lines: Interface): void {
     if (this.#answer !== undefined && !this.#isInterrupting) {
@@ -279,7 +279,10 @@ class Talk implements ChatRoom {
         this.display.fault(error instanceof Error ? error.message : String(error));
       });
     } else if (this.#isTerminal && this.#answer === undefined) {
-      this.display.aside('\n(Ctrl-D exits)');
+      lines.write(null, { ctrl: true, name: 'e' });
+      lines.write(null, { ctrl: true, name: 'u' });
+      this.terminal.output.write('\n');
+      this.display.aside('(Ctrl-D exits)');
       lines.prompt();
     } else {
       this.#isLeaving = true;

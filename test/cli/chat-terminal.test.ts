@@ -55,6 +55,22 @@ describe('chat in a terminal', () => {
     expect(next.out()).not.toContain('\x1b[2m');
   });
 
+  it('discards the line on Ctrl-C, as a shell does', async () => {
+    const { url } = await place.serve();
+    const chat = place.startInTerminal(['chat', '--url', url]);
+    await prompted(chat, /Session/);
+    type(chat, 'not this');
+    await chat.says(/not this/);
+    type(chat, CTRL_C);
+    await prompted(chat, /[\r\n]+\S*\(Ctrl-D exits\)/);
+    type(chat, '/session\r');
+    await prompted(chat, /\/session[\r\n]+[^]*[\da-f-]{36}/);
+    type(chat, CTRL_D);
+    expect(await chat.ended).toBe(0);
+    const file = join(place.directory, '.local/state/diptych/history');
+    expect(readFileSync(file, 'utf8')).toBe('/session\n');
+  });
+
   it('keeps no history when that is off, says what is refused, and begins a new session', async () => {
     const { url } = await place.serve();
     const chat = place.startInTerminal([
