@@ -535,6 +535,18 @@ describe('what the surfaces do not share', () => {
     }
   });
 
+  it('the legacy one reads the title again without an updates stream', async () => {
+    const client = createClient({ url: server.url, surface: 'legacy' });
+    try {
+      await client.create();
+      expect((await client.state()).title).toBe('New Chat');
+      await server.ask('PATCH', `/api/sessions/${client.sessionId}`, { body: { title: 'Renamed' } });
+      expect((await client.state()).title).toBe('Renamed');
+    } finally {
+      client.close();
+    }
+  });
+
   it('the legacy one shows the text of its reply when no state can be read', async () => {
     let isLimited = false;
     const client = createClient({

@@ -28,7 +28,11 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
     send: (text, sending = {}) => send(wellFormed(text), sending),
     ask: (text, sending = {}) => ask(wellFormed(text), sending),
     watch: (signal) => watchLegacy(wire, calls, { listeners, nudges }, signal),
-    state: () => calls.state(),
+    state: () => {
+      // Without a `watch`, no event has reported a new title.
+      calls.noteTitle(null);
+      return calls.state();
+    },
     refresh: () => {
       for (const nudge of nudges) nudge();
     },
