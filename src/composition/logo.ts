@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
+import { codeOf } from '../adapters/platform/node/error-code.js';
 import { ConfigError } from '../config/mistakes.js';
 import type { Config } from '../config.js';
 import type { Logo } from '../pages/chat-page.js';
@@ -28,8 +29,7 @@ export async function readLogo({
     body = await readFile(path);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    const hasCode = typeof error === 'object' && error !== null && 'code' in error;
-    const code = hasCode ? String(error.code) : String(error);
+    const code = codeOf(error) ?? String(error);
     throw mistake(code === 'ENOENT' ? `there is no file ${path}` : `${path} cannot be read (${code})`);
   }
   const kind = kindOf(body);

@@ -1,3 +1,5 @@
+import { codeOf } from '../../platform/node/error-code.js';
+
 /** Why a connection to a provider brought no response, or only part of one. */
 export type ConnectionFault = 'unreachable' | 'connect_timeout' | 'idle' | 'cut';
 
@@ -51,10 +53,4 @@ function chainOf(error: unknown): readonly unknown[] {
 /** Tests the name, because an error of another realm is not `instanceof TypeError`. */
 function isTypeError(error: unknown): error is TypeError {
   return typeof error === 'object' && error !== null && 'name' in error && error.name === 'TypeError';
-}
-
-/** The `code` of a system error. Tests the shape, because an error of another realm is not `instanceof Error`. */
-export function codeOf(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
 }

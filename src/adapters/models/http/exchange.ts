@@ -1,7 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { basicAuthorization } from '../../platform/net/basic-authorization.js';
 import type { Connection } from './connection.js';
-import { codeOf, ConnectionError, type ConnectionFault } from './connection-error.js';
+import { codeOf } from '../../platform/node/error-code.js';
+import { ConnectionError, type ConnectionFault } from './connection-error.js';
 
 /** A request to a provider. */
 export interface ModelRequest {

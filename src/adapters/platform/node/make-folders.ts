@@ -1,5 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { codeOf } from './error-code.js';
 
 /** Folder mode: only the owner may list, read and write. */
 const PRIVATE = 0o700;
@@ -14,7 +15,7 @@ export async function makeFolders(folder: string): Promise<void> {
     await makeFolder(folder);
   } catch (error) {
     const above = dirname(folder);
-    if (above === folder || !isMissing(error)) throw error;
+    if (above === folder || codeOf(error) !== 'ENOENT') throw error;
     await makeFolders(above);
     await makeFolder(folder);
   }
@@ -33,9 +34,4 @@ async function isFolder(path: string): Promise<boolean> {
     (found) => found.isDirectory(),
     () => false,
   );
-}
-
-/** Checks the code alone: an error from another realm is not an instance of this realm's `Error`. */
-function isMissing(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
 }

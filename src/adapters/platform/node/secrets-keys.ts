@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { codeOf } from './error-code.js';
 import { closeToOthers, PRIVATE } from './private-mode.js';
 import { syncFolder } from './sync-folder.js';
 
@@ -34,7 +35,7 @@ export async function loadSecretsKeys(
     return [made];
   } catch (error) {
     const code = codeOf(error);
-    if (WITHOUT_LINKS.has(code)) {
+    if (code !== undefined && WITHOUT_LINKS.has(code)) {
       await writeFile(file, text, { flag: 'wx', mode: PRIVATE, flush: true });
       return [made];
     }
@@ -56,14 +57,10 @@ async function readKey(file: string): Promise<Buffer | undefined> {
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENOENT') return undefined;
-    throw new Error(`cannot read the key of secrets ${file} (${code})`, { cause: error });
+    throw new Error(`cannot read the key of secrets ${file} (${code ?? 'no code'})`, { cause: error });
   }
   if (!BASE64_KEY.test(text.trim()))
     throw new Error(`${file} does not hold a key of ${String(KEY_BYTES)} bytes in base64`);
   closeToOthers(file);
   return Buffer.from(text.trim(), 'base64');
-}
-
-function codeOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }

@@ -1,4 +1,5 @@
 import { SchemaVersionError } from '../schema-version.js';
+import { codeOf } from '../../platform/node/error-code.js';
 import { StoreUnavailableError } from '../../../core/ports/store.js';
 import { StoreError } from '../store-error.js';
 
@@ -19,8 +20,8 @@ const FULL = /^SQLITE_(FULL|IOERR_WRITE|IOERR_FSYNC|IOERR_SHMSIZE)$/;
 
 /** The SQLite result code of an error; undefined for any other error. */
 export function sqliteCode(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' && error.code.startsWith('SQLITE_') ? error.code : undefined;
+  const code = codeOf(error);
+  return code?.startsWith('SQLITE_') === true ? code : undefined;
 }
 
 /** True when an error means that the database is currently unavailable. */

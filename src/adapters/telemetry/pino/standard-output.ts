@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { codeOf } from '../../platform/node/error-code.js';
 import { isoTime } from './plain-line.js';
 
 /** Limits of the buffer, in characters and milliseconds. Writes are batched because each one blocks the event loop. */
@@ -87,5 +88,6 @@ function countLines(bytes: Buffer): number {
 }
 
 function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EBUSY');
+  const code = codeOf(error);
+  return code === 'EAGAIN' || code === 'EBUSY';
 }

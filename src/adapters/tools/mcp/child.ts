@@ -1,5 +1,6 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { codeOf } from '../../platform/node/error-code.js';
 
 /** The environment variables that a child inherits. */
 const INHERITED = [
@@ -88,8 +89,7 @@ function signalGroup(child: Child, signal: NodeJS.Signals): void {
     if (process.platform === 'win32') child.kill(signal);
     else process.kill(-child.pid, signal);
   } catch (error) {
-    const isGone = error instanceof Error && 'code' in error && error.code === 'ESRCH';
-    if (!isGone) child.kill(signal);
+    if (codeOf(error) !== 'ESRCH') child.kill(signal);
   }
 }
 

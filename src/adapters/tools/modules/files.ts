@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { isAbsolute, join, parse } from 'node:path';
+import { codeOf } from '../../platform/node/error-code.js';
 
 /**
  * Lists the files that match a pattern, sorted. `*` and `?` work as in a shell, within one path segment; only a segment
@@ -43,7 +44,7 @@ async function isFile(path: string): Promise<boolean> {
 /** Replaces "not found" errors of the file system by `instead`; rethrows all others. */
 function missing<T>(instead: T): (error: unknown) => T {
   return (error) => {
-    const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+    const code = codeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return instead;
     throw error;
   };

@@ -2,6 +2,7 @@ import { accessSync, closeSync, constants, openSync, realpathSync, statSync } fr
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { StoreUnavailableError } from '../../../../core/ports/store.js';
+import { codeOf } from '../../../platform/node/error-code.js';
 import { makeFolders } from '../../../platform/node/make-folders.js';
 import { closeToOthers, PRIVATE } from '../../../platform/node/private-mode.js';
 import { toFailure } from '../failure.js';
@@ -34,7 +35,7 @@ export function requireWritable(database: string): void {
   try {
     accessSync(database, constants.W_OK);
   } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error;
+    if (codeOf(error) !== 'ENOENT') throw error;
   }
 }
 
@@ -46,13 +47,8 @@ function makeFile(file: string): void {
   try {
     closeSync(openSync(file, 'ax', PRIVATE));
   } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
-}
-
-/** Checks the code alone: an error from another realm is not an instance of this realm's `Error`. */
-function hasCode(error: unknown, code: string): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
 }
 
 /**
@@ -75,7 +71,7 @@ function describeDenied(path: string): string | undefined {
     accessSync(path, constants.R_OK | constants.W_OK);
     return undefined;
   } catch (error) {
-    if (!hasCode(error, 'EACCES')) return undefined;
+    if (codeOf(error) !== 'EACCES') return undefined;
   }
   try {
     const { uid, gid, mode } = statSync(path);
@@ -91,7 +87,7 @@ function describeDenied(path: string): string | undefined {
 /** Creates the folder of a database, for its owner alone. @throws StoreUnavailableError when it cannot be created */
 export async function makeFolder(database: string): Promise<void> {
   await makeFolders(dirname(database)).catch((cause: unknown) => {
-    const isFile = hasCode(cause, 'EEXIST') || hasCode(cause, 'ENOTDIR');
+    const isFile = codeOf(cause) === 'EEXIST' || codeOf(cause) === 'ENOTDIR';
     const reason = isFile ? 'a file is in its place' : toFailure(cause, 'unavailable').message;
     throw new StoreUnavailableError(`cannot create the folder of the database ${database}: ${reason}`, {
       cause,
