@@ -1,4 +1,4 @@
-import { endedIn, ordinalOf, textAfter, turnsIn } from './messages.js';
+import { endedIn, ordinalOf, textAfter } from './messages.js';
 import type { SessionState } from './types.js';
 
 /** A piece of a turn's text. */
@@ -21,9 +21,8 @@ export class LiveText {
   /** Its text of the turn, and of the turns after it. */
   #covered = '';
   #shown = 0;
-
-  /** @param before the number of turns before the one that the stream sends, or sends next */
-  constructor(private before = 0) {}
+  /** The number of turns before the one that the stream sends, or sends next. */
+  #before = 0;
 
   get turnId(): string | undefined {
     return this.#turnId;
@@ -46,7 +45,7 @@ export class LiveText {
   end(): void {
     this.#turnId = undefined;
     this.#received = '';
-    this.#cover(this.before + 1);
+    this.#cover(this.#before + 1);
   }
 
   /**
@@ -60,19 +59,24 @@ export class LiveText {
   /** Records a state that was just emitted. */
   cover(state: SessionState): void {
     this.#state = state;
-    this.#cover(this.before);
+    this.#cover(this.#before);
   }
 
   /** Skips the turns that have ended in the last state: a stream that is opened now does not send them. */
   skipEnded(): void {
     if (this.#state === undefined) return;
     const ended = endedIn(this.#state);
-    this.#cover(this.#state.status === 'processing' ? Math.max(ended, this.before) : ended);
+    this.#cover(this.#state.status === 'processing' ? Math.max(ended, this.#before) : ended);
+  }
+
+  /** @param ordinal the number of the turn that the stream sends; undefined if it is not known */
+  place(ordinal = this.#before + 1): void {
+    this.#cover(ordinal - 1);
   }
 
   /** Finds the turn that the stream sends by its message. */
-  place(message: string): void {
-    this.#cover((ordinalOf(this.#state?.messages ?? [], message, this.before) ?? this.before + 1) - 1);
+  placeBy(message: string): void {
+    this.place(ordinalOf(this.#state?.messages ?? [], message, this.#before));
   }
 
   /**
@@ -80,23 +84,14 @@ export class LiveText {
    * contradicts the state: the state at the turn's end will have the correct text.
    */
   take(): Piece | undefined {
-    // The stream does not send the turns whose text it contradicts.
-    while (!this.#fits() && this.before + 1 < this.#started()) this.#cover(this.before + 1);
     if (this.#received.length <= this.#shown || !this.#fits()) return undefined;
     const piece = { content: this.#received.slice(this.#shown), offset: this.#shown };
     this.#shown = this.#received.length;
     return piece;
   }
 
-  /** Returns the number of turns that may have started in the state. */
-  #started(): number {
-    const messages = this.#state?.messages ?? [];
-    const streaming = messages.findIndex(({ isStreaming }) => isStreaming);
-    return turnsIn(streaming === -1 ? messages : messages.slice(0, streaming));
-  }
-
   #cover(before: number): void {
-    this.before = before;
+    this.#before = before;
     this.#covered = textAfter(this.#state?.messages ?? [], before);
     this.#shown = this.#covered.length;
   }

@@ -1,5 +1,5 @@
 import { objectsIn, textOf, textsIn } from './json.js';
-import type { ChatMessage, JsonObject, SessionState } from './types.js';
+import type { ChatMessage, HistoryMessage, JsonObject, SessionState } from './types.js';
 import { beginsTurn, isOfWallet } from './wallet-words.js';
 
 /** Reads the messages of a response body, whose format is the same on both surfaces. */
@@ -30,13 +30,6 @@ export interface Reply {
   readonly failure: string | undefined;
 }
 
-function replyAt(messages: readonly ChatMessage[], index: number): Reply {
-  const rest = messages.slice(index + 1);
-  const end = rest.findIndex(beginsTurn);
-  const own = end === -1 ? rest : rest.slice(0, end);
-  return { text: textOfAgent(own), failure: own.findLast(isFailure)?.content };
-}
-
 /** Returns the number of turns of messages, queued ones included. */
 export function turnsIn(messages: readonly ChatMessage[]): number {
   return messages.filter(beginsTurn).length;
@@ -63,6 +56,29 @@ export function ordinalOf(
     .filter(beginsTurn)
     .map(({ sender, content }) => sender === 'user' && content === text);
   return asked.indexOf(true, after) + 1 || asked.lastIndexOf(true) + 1 || undefined;
+}
+
+/** True for a stored message that begins a turn. */
+export function beginsStoredTurn({ role, content }: Pick<HistoryMessage, 'role' | 'content'>): boolean {
+  return role !== 'assistant' && beginsTurn({ sender: role, content });
+}
+
+/**
+ * Returns the number of a turn in a state; undefined if that cannot be told.
+ * @param stored the last stored messages, read after the state
+ */
+export function ordinalOfTurn(
+  turnId: string,
+  messages: readonly ChatMessage[],
+  stored: readonly HistoryMessage[],
+): number | undefined {
+  const last = messages.findLast(beginsTurn);
+  const asked = stored.filter(beginsStoredTurn);
+  const known = asked.findLastIndex(
+    ({ createdAt, content }) => createdAt === last?.timestamp && content === last.content,
+  );
+  const index = asked.findIndex((message) => message.turnId === turnId);
+  return known === -1 || index === -1 ? undefined : turnsIn(messages) + index - known;
 }
 
 /** Returns the index of the message that begins the turn with this number; -1 if there is none. */
@@ -108,15 +124,14 @@ function isUnfinished({ sender, content, isStreaming, toolResult }: ChatMessage)
   return sender === 'system' && isOfWallet(content);
 }
 
-/** Returns the number of turns that seem to have begun in the state of a running turn. */
-export function begunIn({ messages }: SessionState): number {
-  return turnsIn(messages.slice(0, queuedFrom(messages)));
-}
-
 /** Returns the reply of the turn with this number; undefined if the state lacks the turn's message. */
 export function replyOf({ messages }: SessionState, ordinal: number | undefined): Reply | undefined {
   const index = indexOfTurn(messages, ordinal);
-  return index === -1 ? undefined : replyAt(messages, index);
+  if (index === -1) return undefined;
+  const rest = messages.slice(index + 1);
+  const end = rest.findIndex(beginsTurn);
+  const own = end === -1 ? rest : rest.slice(0, end);
+  return { text: textOfAgent(own), failure: own.findLast(isFailure)?.content };
 }
 
 /** Returns the error of the most recent failed turn. */

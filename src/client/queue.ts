@@ -1,7 +1,6 @@
 /** A queue of several producers and one consumer, in order. The iteration ends when the queue is closed and empty. */
 export class Queue<T extends object | string> implements AsyncIterable<T> {
-  #items: T[] = [];
-  #taken: T[] = [];
+  readonly #items: T[] = [];
   #isClosed = false;
   #failure: Error | undefined;
   #wake: () => void = () => undefined;
@@ -25,16 +24,9 @@ export class Queue<T extends object | string> implements AsyncIterable<T> {
     this.close();
   }
 
-  /** The items that the consumer has not taken yet. */
-  get waiting(): readonly T[] {
-    return [...this.#taken, ...this.#items];
-  }
-
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {
     for (;;) {
-      this.#taken = this.#items;
-      this.#items = [];
-      for (let item = this.#taken.shift(); item !== undefined; item = this.#taken.shift()) yield item;
+      yield* this.#items.splice(0);
       if (this.#items.length > 0) continue;
       if (this.#isClosed) break;
       await new Promise<void>((resolve) => {

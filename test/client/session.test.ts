@@ -478,6 +478,10 @@ describe('what the surfaces do not share', () => {
       ...[
         new Response('', { status: 502 }),
         Response.json(empty, stored),
+        Response.json({
+          messages: [],
+          turns: [{ turn_id: 't', status: 'complete', ended_at: '2026-01-01' }],
+        }),
         Response.json({ ...empty, messages }),
       ],
     ];

@@ -27,6 +27,9 @@ const json =
   () =>
     Response.json(body, init);
 const EVENTS = { headers: { 'Content-Type': 'text/event-stream' } };
+/** The record of a turn that has ended. */
+const record = (status = 'complete') =>
+  json({ messages: [], turns: [{ turn_id: 't', status, ended_at: '2026-01-01T00:00:00.000Z' }] });
 const EMPTY = { messages: [], system_events: [], title: 'New Chat', is_processing: false, user_state: null };
 
 /** A stream that says this, and then stays open. */
@@ -257,10 +260,11 @@ describe('failures', () => {
       const end = { type: 'turn_ended', turn_id: 't', status: 'interrupted' };
       const state = json({ ...EMPTY, messages: [{ sender: 'user', content: 'Hello' }] });
       const isRepeat = event === 'was sent again';
+      const again = [stream(), record('interrupted'), state];
       const { fetch } = scripted(
         ...(isRepeat
-          ? [json(EMPTY), stream(), lost, stored, lost, stream(), state]
-          : [json(EMPTY), stream(`data: ${JSON.stringify(end)}\n\n`), stored, state, lost, state]),
+          ? [json(EMPTY), stream(), lost, stored, lost, stream(), record(), state]
+          : [json(EMPTY), stream(`data: ${JSON.stringify(end)}\n\n`), stored, state, lost, ...again]),
       );
       const received = new Received(createClient({ url: '', fetch }).ask('Hello'));
       await received.ended;
@@ -321,7 +325,8 @@ describe('streams', () => {
       const stored = json(EMPTY, { headers: { 'X-Turn-Id': 't' } });
       const { fetch } = scripted(
         ...[state(0, 'x'), stream(...frames), ...(call === 'ask' ? [stored] : [])],
-        ...[json(ended), ...(call === 'ask' ? [] : [same]), lost, stream(), same],
+        ...[json(ended), ...(call === 'ask' ? [] : [same, record()]), lost, stream()],
+        ...[...(call === 'ask' ? [record()] : []), same],
       );
       const client = createClient({ url: '', fetch });
       const received = call === 'ask' ? new Received(client.ask('Hello')) : watching(client);
@@ -335,7 +340,10 @@ describe('streams', () => {
     const delta = { type: 'text_delta', turn_id: 't', content: 'Good day', offset: 0 };
     const cut = () => new Response(frame({ type: 'turn_started', turn_id: 't' }) + frame(delta), EVENTS);
     const running = json({ ...EMPTY, is_processing: true });
-    const { fetch } = scripted(state(0, 'x'), cut, running, running, stream(), state(0, 'y'), state(0, 'z'));
+    const { fetch } = scripted(
+      ...[state(0, 'x'), cut, running, running, record()],
+      ...[stream(), state(0, 'y'), state(0, 'z')],
+    );
     const client = createClient({ url: '', fetch });
     const received = watching(client);
     await received.until(() => received.of('turn_ended').length > 0);

@@ -1,5 +1,5 @@
 import type { ChatTransport, UIMessage } from 'ai';
-import { beginsStoredTurn } from '../current/running-turn.js';
+import { beginsStoredTurn } from '../messages.js';
 
 /** What a request of the AI SDK sends. */
 export interface MessageToSend {

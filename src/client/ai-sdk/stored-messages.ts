@@ -1,5 +1,6 @@
 import type { UIMessage } from 'ai';
-import { beginsStoredTurn, type Thread } from '../current/running-turn.js';
+import type { Thread } from '../current/running-turn.js';
+import { beginsStoredTurn } from '../messages.js';
 import type { HistoryCall } from '../types.js';
 import { NO_RESULT, outputOf } from './turn-chunks.js';
 

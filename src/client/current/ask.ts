@@ -1,8 +1,7 @@
-import { deliver } from '../delivery.js';
 import { ordinalOf, turnsIn } from '../messages.js';
 import { linked } from '../pacing.js';
 import { randomId } from '../random-id.js';
-import type { SendOptions, SessionEvent, SessionState } from '../types.js';
+import type { SendOptions, SessionEvent } from '../types.js';
 import { wellFormed } from '../well-formed.js';
 import type { Wire } from '../wire.js';
 import type { CurrentCalls, Sent } from './calls.js';
@@ -28,16 +27,18 @@ export async function* askCurrent(
   let ordinal: number | undefined;
   let before = 0;
   const isRepeat = options.isRepeat ?? options.idempotencyKey !== undefined;
-  const question = new Question(({ messages }) => ordinal ?? ordinalOf(messages, text, before), isRepeat);
-  const readState = (): Promise<SessionState> => deliver(wire, signal, (either) => calls.state(either));
+  const question = new Question(({ messages }) => ordinal ?? ordinalOf(messages, text, before));
   try {
     for await (const event of new CurrentFollower(calls, signal, {
       isPatient: () => question.isSent,
+      async onOpen() {
+        if (question.mayBeOver) question.recorded(await calls.recent(signal));
+      },
     }).run()) {
       signal.throwIfAborted();
       // Another client may send the same text after this message, but hardly before it.
       if (!question.isSent && event.type === 'state') before = turnsIn(event.state.messages);
-      for await (const shown of question.follow(event, readState)) {
+      for (const shown of question.receive(event)) {
         yield shown;
         if (shown.type === 'turn_ended') return;
       }
@@ -45,7 +46,7 @@ export async function* askCurrent(
         // Sends only after the stream is open, so that no event of the reply is missed.
         const sent = await calls.send(text, key, { ...options, signal });
         ordinal = sent.ordinal;
-        question.sent(sent.turnId ?? undefined, sent.repeated);
+        question.sent(sent.turnId ?? undefined, isRepeat || sent.repeated);
         onSent(sent);
       }
     }

@@ -1,5 +1,6 @@
 import { deliver } from '../delivery.js';
 import { isObject, objectsIn, present, textOf, textOrNull, textsIn } from '../json.js';
+import { lastPage } from '../last-page.js';
 import { messagesOf, ordinalOf } from '../messages.js';
 import { pendingRequests, type PendingRequest } from '../pending.js';
 import { historyPageOf } from './history.js';
@@ -38,6 +39,9 @@ export interface Sent {
   /** True if an earlier attempt may have stored it. */
   readonly repeated: boolean;
 }
+
+/** Number of stored messages to search for a turn. */
+export const RECENT = 200;
 
 const call = callsBelow('/current/api');
 
@@ -142,6 +146,11 @@ export class CurrentCalls {
     const query = { limit: String(limit), before, include: 'turns' };
     const path = `/sessions/${this.wire.sessionId}/messages`;
     return historyPageOf((await this.wire.askObject(call('GET', path, { query, signal }))).body);
+  }
+
+  /** Reads the last stored messages and their turns. */
+  recent(signal: AbortSignal): Promise<HistoryPage> {
+    return lastPage(this, RECENT, signal);
   }
 
   async appDetails(): Promise<readonly AppDetails[]> {

@@ -58,7 +58,7 @@ export function currentClient(wire: Wire, options: ClientOptions): Client {
 
   async function* watch(signal: AbortSignal): AsyncGenerator<SessionEvent, void, undefined> {
     const either = linked(wire.closed, signal);
-    const watch = new CurrentFollower(calls, either.signal, { isWatch: true });
+    const watch = new CurrentFollower(calls, either.signal);
     watches.add(watch);
     try {
       yield* shownUntil(either.signal, watch.run());

@@ -4,24 +4,22 @@ import type { ClientError } from '../error.js';
 import type { InnerEvent } from '../inner-event.js';
 import { textOf } from '../json.js';
 import { LiveText } from '../live-text.js';
-import { lastFailure } from '../messages.js';
+import { lastFailure, ordinalOfTurn } from '../messages.js';
 import { Backoff, isAborted, linked } from '../pacing.js';
 import { Queue } from '../queue.js';
-import type { JsonObject, SessionState, WireEvent } from '../types.js';
+import type { JsonValue, SessionState, WireEvent } from '../types.js';
 import type { CurrentCalls, Snapshot } from './calls.js';
 import { showTool } from '../tool-event.js';
 import { ToolRecords } from './tools.js';
 
 type TurnEnded = Extract<InnerEvent, { type: 'turn_ended' }>;
 
-/** Options of a follower. */
-export interface FollowOptions {
-  /** True: the state is also read when a turn starts. */
-  readonly isWatch?: boolean;
-  /** The number of turns that are known to have ended. */
-  readonly settled?: number;
+/** The reader of one turn. */
+export interface TurnReader {
   /** Returns false to fail after some attempts while the service is unreachable. Default: retries forever. */
   readonly isPatient?: () => boolean;
+  /** Called when a stream is open, before its events are processed. A failed request counts as a lost connection. */
+  readonly onOpen: () => Promise<void>;
 }
 
 /**
@@ -48,15 +46,15 @@ export class CurrentFollower {
   #queue: Queue<WireEvent | 'nudge'> | undefined;
   /** Aborts to end the pause before the next stream. */
   #rest = linked();
-  readonly #text: LiveText;
+  readonly #text = new LiveText();
   readonly #records: ToolRecords;
 
+  /** @param reader undefined: all turns are read, and their text is placed in the states */
   constructor(
     private readonly calls: CurrentCalls,
     private readonly signal: AbortSignal,
-    private readonly options: FollowOptions = {},
+    private readonly reader?: TurnReader,
   ) {
-    this.#text = new LiveText(options.settled);
     this.#records = new ToolRecords(calls, signal);
   }
 
@@ -75,12 +73,12 @@ export class CurrentFollower {
         const stream = await this.calls.updates(this.#cursor ?? 0, life.signal);
         isLost = false;
         this.#streaming = undefined;
-        if (this.#open === undefined) this.#text.skipEnded();
         yield { type: 'connection', state: 'open' };
+        await this.reader?.onOpen();
         yield* this.#follow(stream);
       } catch (error) {
         if (isAborted(this.signal)) return;
-        if (!mayRetry(error, this.options.isPatient?.(), made)) throw error;
+        if (!mayRetry(error, this.reader?.isPatient?.(), made)) throw error;
         failure = error;
       } finally {
         life.abort();
@@ -116,10 +114,7 @@ export class CurrentFollower {
    * processed; with `now`, emits it at once.
    */
   async *#readState(mode: 'hold' | 'now'): AsyncGenerator<InnerEvent> {
-    const snapshot = await this.calls.snapshot(
-      this.options.isWatch === true ? this.#etag : null,
-      this.signal,
-    );
+    const snapshot = await this.calls.snapshot(this.reader === undefined ? this.#etag : null, this.signal);
     if (snapshot !== undefined) {
       this.#held = snapshot;
       this.#etag = snapshot.etag;
@@ -139,12 +134,13 @@ export class CurrentFollower {
       const { state } = this.#held;
       this.#held = undefined;
       this.#last = state;
-      this.#text.cover(state);
+      if (this.reader === undefined) this.#text.cover(state);
       yield { type: 'state', state };
     }
     const last = this.#last;
     // A stream that sends a turn's start also sends its end.
-    const isMissed = this.#streaming !== this.#open && last?.status !== 'processing';
+    const isMissed =
+      this.reader === undefined && this.#streaming !== this.#open && last?.status !== 'processing';
     const isOver = this.#ending !== undefined || isMissed;
     if (this.#open !== undefined && last !== undefined && isOver) yield this.#end(this.#open, last);
     yield* this.#more();
@@ -191,7 +187,7 @@ export class CurrentFollower {
         yield* this.#more();
         return;
       case 'turn_ended':
-        yield* this.#endTurn(turnId, outcomeOf(data));
+        yield* this.#endTurn(turnId, outcomeOf(data.status));
         return;
       case 'title_changed':
         yield { type: 'title', title: textOf(data, 'new_title') };
@@ -215,6 +211,7 @@ export class CurrentFollower {
   async *#endTurn(turnId: string, status: TurnEnded['status']): AsyncGenerator<InnerEvent> {
     if (turnId !== this.#open) {
       // The turn was cancelled while queued.
+      if (this.reader !== undefined) yield* this.#readState('now');
       yield { type: 'turn_ended', turnId, status };
       return;
     }
@@ -231,21 +228,29 @@ export class CurrentFollower {
       yield* this.#readState('now');
       return;
     }
+    const isFirst = this.#streaming === undefined;
     this.#streaming = turnId;
     if (this.#open !== turnId) {
       // The end of the previous turn was missed.
       if (this.#open !== undefined) this.#ending ??= 'complete';
       // The caller may not know the turn's message yet.
-      if (this.#open !== undefined || this.options.isWatch === true) yield* this.#readState('now');
+      if (this.#open !== undefined || this.reader === undefined) yield* this.#readState('now');
+      if (isFirst && this.reader === undefined) await this.#place(turnId);
       this.#open = turnId;
       yield { type: 'turn_started', turnId };
     }
     this.#text.begin(turnId);
   }
+
+  /** Finds the first turn of a stream in the last state. The stream sends the turns after it in their order. */
+  async #place(turnId: string): Promise<void> {
+    const { messages } = await this.calls.recent(this.signal);
+    this.#text.place(ordinalOfTurn(turnId, this.#last?.messages ?? [], messages));
+  }
 }
 
-function outcomeOf(data: JsonObject): TurnEnded['status'] {
-  const status = textOf(data, 'status');
+/** Reads how a turn has ended. */
+export function outcomeOf(status: JsonValue | undefined): TurnEnded['status'] {
   return status === 'interrupted' || status === 'failed' ? status : 'complete';
 }
 

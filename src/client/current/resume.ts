@@ -1,7 +1,5 @@
-import { deliver } from '../delivery.js';
-import { lastPage } from '../last-page.js';
 import { linked } from '../pacing.js';
-import type { HistoryCall, SessionEvent, SessionState, HistoryMessage, ToolProgress } from '../types.js';
+import type { HistoryCall, SessionEvent, HistoryMessage, ToolProgress } from '../types.js';
 import type { Wire } from '../wire.js';
 import type { CurrentCalls } from './calls.js';
 import { CurrentFollower } from './follow.js';
@@ -20,25 +18,20 @@ export async function* resumeCurrent(
 ): AsyncGenerator<SessionEvent, void, undefined> {
   const life = linked(wire.closed, outer);
   const { signal } = life;
-  const question = new Question(() => turn.ordinal, true);
+  const question = new Question(() => turn.ordinal);
   question.sent(turn.turnId, true);
   let woven: WovenTurn | undefined;
-  const early: ToolProgress[] = [];
-  const readState = (): Promise<SessionState> => deliver(wire, signal, (either) => calls.state(either));
+  const onOpen = async (): Promise<void> => {
+    const page = await calls.recent(signal);
+    question.recorded(page);
+    // The stream is open, so a call is either stored by now or will be announced.
+    woven ??= new WovenTurn(stepsOf(page.messages, turn));
+  };
   try {
-    for await (const event of new CurrentFollower(calls, signal, { settled: turn.ordinal - 1 }).run()) {
-      // A later turn begins only when this one has ended.
-      question.needsState ||= event.type === 'turn_started' && event.turnId !== turn.turnId;
-      for await (const shown of question.follow(event, readState)) {
-        if (woven !== undefined) yield* woven.add(shown);
-        else if (shown.type === 'tool') early.push(shown);
-        else if (shown.type === 'turn_started') {
-          // The stream is open, so a call is either stored by now or will be announced.
-          const { messages } = await deliver(wire, signal, (either) => lastPage(calls, HISTORY, either));
-          woven = new WovenTurn(stepsOf(messages, turn));
-          yield* woven.add(shown);
-          for (const progress of early) yield* woven.add(progress);
-        } else yield shown;
+    for await (const event of new CurrentFollower(calls, signal, { onOpen }).run()) {
+      for (const shown of question.receive(event)) {
+        if (woven === undefined) yield shown;
+        else yield* woven.add(shown);
         if (shown.type === 'turn_ended') return;
       }
     }
@@ -47,9 +40,6 @@ export async function* resumeCurrent(
     life.abort();
   }
 }
-
-/** Number of stored messages to search for the steps of the turn. */
-const HISTORY = 200;
 
 /** A stored step of a reply. */
 interface Step {

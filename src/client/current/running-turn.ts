@@ -1,8 +1,8 @@
 import { lastPage } from '../last-page.js';
-import { turnsIn } from '../messages.js';
+import { beginsStoredTurn, turnsIn } from '../messages.js';
 import type { HistoryMessage, HistoryPage, SessionState } from '../types.js';
 import { beginsTurn } from '../wallet-words.js';
-import type { CurrentCalls } from './calls.js';
+import { RECENT, type CurrentCalls } from './calls.js';
 
 /** A turn that was running when the thread was read. */
 export interface RunningTurn {
@@ -19,8 +19,6 @@ export interface Thread {
 
 /** Maximum number of attempts to read a consistent state and history. */
 const MAX_READS = 3;
-/** Number of stored messages to search for the running turn. */
-const RECENT = 200;
 
 /** Reads the last `limit` stored messages and the running turn. */
 export async function readThread(calls: CurrentCalls, limit: number, signal?: AbortSignal): Promise<Thread> {
@@ -57,9 +55,4 @@ function runningIn(state: SessionState, { messages, turns }: HistoryPage): Runni
     (message) => open.has(message.turnId) && message.turnId !== turnId && beginsStoredTurn(message),
   );
   return { turnId, ordinal: turnsIn(state.messages) - waiting.length };
-}
-
-/** True for a stored message that begins a turn. */
-export function beginsStoredTurn({ role, content }: Pick<HistoryMessage, 'role' | 'content'>): boolean {
-  return role !== 'assistant' && beginsTurn({ sender: role, content });
 }

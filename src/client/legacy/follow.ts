@@ -271,7 +271,7 @@ export class LegacyFollower {
   #place(): void {
     if (!this.#isStale) return;
     this.#isStale = false;
-    this.#text.place(this.#message);
+    this.#text.placeBy(this.#message);
   }
 
   #endForeign(status: 'complete' | 'interrupted'): void {

@@ -96,9 +96,9 @@ function history({ turns }: ScriptedSession): object {
   };
 }
 
-function storedMessage({ id }: ScriptedTurn, index: number, message: object): object {
+function storedMessage({ id, acceptedAt }: ScriptedTurn, index: number, message: object): object {
   return {
-    ...{ id: `${id}-${String(index)}`, turn_id: id, created_at: new Date(0).toISOString() },
+    ...{ id: `${id}-${String(index)}`, turn_id: id, created_at: acceptedAt },
     ...{ tool_calls: null, tool_results: null, ...message },
   };
 }

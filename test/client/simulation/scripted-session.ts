@@ -1,7 +1,7 @@
-import type { SurfaceName } from '../../../src/client/index.js';
 import type { Random } from '../../chaos/random.js';
 import { frameOf, HeldStream } from './held-stream.js';
 import { ScriptedTurn } from './scripted-turn.js';
+import type { Plan } from './simulation.js';
 
 /** The one session of the scripted service. Its turns run one after the other, step by step as the simulation says. */
 export class ScriptedSession {
@@ -16,7 +16,7 @@ export class ScriptedSession {
   readonly #accepted = new Map<string, ScriptedTurn>();
 
   constructor(
-    private readonly surface: SurfaceName,
+    private readonly plan: Pick<Plan, 'surface' | 'areRepliesEqual'>,
     private readonly random: Random,
     private readonly trace: (line: string) => void,
   ) {}
@@ -44,7 +44,12 @@ export class ScriptedSession {
   accept(message: string, key: string): ScriptedTurn {
     const known = this.#accepted.get(key);
     if (known !== undefined) return known;
-    const turn = new ScriptedTurn(this.turns.length + 1, message, this.random);
+    const turn = new ScriptedTurn(
+      this.turns.length + 1,
+      message,
+      this.random,
+      this.plan.areRepliesEqual === true,
+    );
     this.turns.push(turn);
     this.#accepted.set(key, turn);
     this.revision++;
@@ -60,7 +65,7 @@ export class ScriptedSession {
       stream.push(frameOf({ type: 'gap', from: this.cursor + 1, to: this.cursor + 1 }));
     stream.push(...this.#log.slice(after));
     const running = this.#running;
-    if (this.surface === 'current' && running !== undefined) {
+    if (this.plan.surface === 'current' && running !== undefined) {
       stream.push(frameOf({ type: 'turn_started', turn_id: running.id }));
       if (running.said !== '') stream.push(deltaOf(running, running.said, 0));
     }
@@ -164,7 +169,7 @@ export class ScriptedSession {
 
   /** Sends an event that has no id, which the legacy surface does not have. */
   #announce(frame: string): void {
-    if (this.surface === 'current') for (const stream of this.#watchers) stream.push(frame);
+    if (this.plan.surface === 'current') for (const stream of this.#watchers) stream.push(frame);
   }
 
   /** Sends an event that has an id. */

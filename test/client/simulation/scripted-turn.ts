@@ -30,9 +30,15 @@ export class ScriptedTurn {
     readonly number: number,
     readonly message: string,
     random: Random,
+    areEqual: boolean,
   ) {
     this.id = `t${String(number)}`;
-    this.steps = stepsOf(number, random);
+    this.steps = stepsOf(areEqual ? 0 : number, random);
+  }
+
+  /** When the message was accepted, in ISO 8601. */
+  get acceptedAt(): string {
+    return new Date(this.number * 1000).toISOString();
   }
 
   get hasEnded(): boolean {
@@ -73,7 +79,7 @@ export class ScriptedTurn {
         : [{ ...messageOf('agent', ''), tool_result: ['add', result] }]),
     ]);
     return [
-      messageOf('user', this.message),
+      { ...messageOf('user', this.message), timestamp: this.acceptedAt },
       ...replies,
       ...(this.streaming === '' ? [] : [{ ...messageOf('agent', this.streaming), is_streaming: true }]),
       ...(this.status === 'failed' ? [messageOf('system', this.failure)] : []),

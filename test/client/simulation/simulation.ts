@@ -1,5 +1,6 @@
 import type { SurfaceName } from '../../../src/client/index.js';
 import { Random } from '../../chaos/random.js';
+import { AskingTab } from './asking-tab.js';
 import { FaultyNetwork } from './faulty-network.js';
 import { ScriptedSession } from './scripted-session.js';
 import { respond } from './scripted-service.js';
@@ -11,6 +12,10 @@ export interface Plan {
   readonly surface: SurfaceName;
   /** True: streams are cut, requests and responses are lost, and turns are interrupted. */
   readonly isFaulty: boolean;
+  /** True: the tabs ask, instead of watching and sending. */
+  readonly areAsking?: boolean;
+  /** True: all replies are made of the same pieces of text. */
+  readonly areRepliesEqual?: boolean;
 }
 
 /** The result of a simulation. */
@@ -37,13 +42,13 @@ const QUIET_MS = 12_000;
 /** More deliveries than any quiet period needs. */
 const DELIVERIES = 2_000;
 
-/** Two tabs that watch one session of a scripted service. Equal seeds give equal simulations. */
+/** Two tabs that watch, or ask, one session of a scripted service. Equal seeds give equal simulations. */
 export class Simulation {
   readonly #random: Random;
   readonly #time: VirtualTime;
   readonly #session: ScriptedSession;
   readonly #network: FaultyNetwork;
-  readonly #tabs: readonly [Tab, Tab];
+  readonly #tabs: readonly [Tab | AskingTab, Tab | AskingTab];
   readonly #trace: string[] = [];
   readonly #problems = Object.fromEntries(RULES.map((rule) => [rule, [] as string[]])) as Record<
     Rule,
@@ -55,15 +60,18 @@ export class Simulation {
     private readonly seed: number,
     private readonly plan: Plan,
   ) {
-    const { surface } = plan;
+    const { surface, areAsking = false } = plan;
     this.#random = new Random(seed);
     this.#time = new VirtualTime(new Random('time', seed));
     const trace = (line: string) => void this.#trace.push(line);
-    this.#session = new ScriptedSession(surface, this.#random, trace);
+    this.#session = new ScriptedSession(plan, this.#random, trace);
     this.#network = new FaultyNetwork((request) => respond(this.#session, request), trace);
     const report: Report = { trace, broken: this.#broken };
-    const tab = (name: string) =>
-      new Tab(name, this.#session, report, { surface, fetch: this.#network.fetchFrom(name) });
+    const tab = (name: string) => {
+      const service = { url: 'http://host', sessionId: '11111111-1111-4111-8111-111111111111', surface };
+      const options = { ...service, fetch: this.#network.fetchFrom(name) };
+      return new (areAsking ? AskingTab : Tab)(name, this.#session, report, options);
+    };
     this.#tabs = [tab('tab A'), tab('tab B')];
   }
 

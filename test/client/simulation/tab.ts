@@ -1,10 +1,18 @@
-import { createClient, type Client, type SessionEvent, type SurfaceName } from '../../../src/client/index.js';
+import {
+  createClient,
+  type Client,
+  type ClientOptions,
+  type SessionEvent,
+} from '../../../src/client/index.js';
 import { said } from '../watching.js';
 import type { ScriptedSession } from './scripted-session.js';
 
 /** The rules that a tab can break. */
 export const RULES = ['order', 'completeness', 'turns', 'progress', 'closing'] as const;
 export type Rule = (typeof RULES)[number];
+
+/** The options of a tab's client. */
+export type TabOptions = Pick<ClientOptions, 'url' | 'sessionId' | 'surface' | 'fetch'>;
 
 /** What a tab reports to its simulation. */
 export interface Report {
@@ -28,10 +36,9 @@ export class Tab {
     private readonly name: string,
     private readonly session: ScriptedSession,
     private readonly report: Report,
-    options: { readonly surface: SurfaceName; readonly fetch: typeof fetch },
+    options: TabOptions,
   ) {
-    const sessionId = '11111111-1111-4111-8111-111111111111';
-    this.client = createClient({ url: 'http://host', sessionId, ...options });
+    this.client = createClient(options);
   }
 
   /** Watches until `close`. */
