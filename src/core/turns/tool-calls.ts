@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Secrets } from '../access/secrets.js';
 import type { ToolRunner } from '../tools/tool-runner.js';
+import { TurnStopped } from '../model/abort.js';
 import type { App } from '../model/app.js';
 import type { EventBody } from '../model/event.js';
 import { withProgress, type Message, type ToolCall, type ToolResult } from '../model/message.js';
@@ -98,6 +99,8 @@ export class ToolCalls {
         isMultiStep = true;
         if (isFirst) latest = withProgress(latest, call.callId);
         this.writer.save(running, thread, isFirst ? [latest] : [], [update]).catch((error: unknown) => {
+          // What the tool reported just before the turn was stopped is discarded.
+          if (error instanceof TurnStopped) return;
           this.parts.log.warn({ err: error, tool: call.name }, 'failed to store the progress of a tool call');
         });
       };

@@ -6,6 +6,7 @@ import type { Tool, ToolContext } from '../../../src/core/ports/tool.js';
 import type { Store } from '../../../src/core/ports/store.js';
 import { closeTestCores, collect, collectUntil, created, message, testCore } from '../../support/core.js';
 import { ScriptedRig } from '../../support/scripted-rig.js';
+import { Gate } from '../../support/gate.js';
 import { climb } from '../../support/tools.js';
 
 afterEach(closeTestCores);
@@ -19,7 +20,7 @@ function climbing(run: (context: ToolContext) => Promise<string>, fields: Partia
 /** Starts a turn whose rig calls the tool; resolves once the tool's progress is stored. */
 async function climbs(tool: Tool, store: Store = createMemoryStore()) {
   const rig = new ScriptedRig();
-  const { core } = testCore({ rigs: [rig], tools: [tool], store });
+  const { core, log } = testCore({ rigs: [rig], tools: [tool], store });
   const id = uuid();
   const updates = await core.updates(created(id), { after: null, turns: false });
   const sent = await core.send(message(id, 'Climb'));
@@ -30,7 +31,7 @@ async function climbs(tool: Tool, store: Store = createMemoryStore()) {
     (update) =>
       update.type === 'logged' && update.event.body.type === 'tool_update' && 'message' in update.event.body,
   );
-  return { core, rig, store, id, sent, feed };
+  return { core, rig, store, id, sent, feed, log };
 }
 
 async function resultsOf(feed: Awaited<ReturnType<typeof climbs>>['feed']): Promise<ToolResult[]> {
@@ -71,6 +72,29 @@ describe('a tool that has reported progress', () => {
     await core.interrupt(created(id));
     expect(await resultsOf(feed)).toMatchObject([{ result: 'interrupted', failed: true, multiStep: true }]);
     expect(await logged(store, id)).toEqual([true]);
+  });
+
+  it('logs no failure for progress that an interrupt discards', async () => {
+    const memory = createMemoryStore();
+    const isInterrupted = new Gate();
+    const store: Store = {
+      ...memory,
+      async saveProgress(turn, progress, at) {
+        const isSecond = progress.events.some((event) => 'message' in event && event.message === 'second');
+        if (isSecond) await isInterrupted.passed;
+        return memory.saveProgress(turn, progress, at);
+      },
+    };
+    const reports = climbing((context) => {
+      for (const words of ['first', 'second', 'third']) context.progress(words);
+      context.signal.addEventListener('abort', () => {
+        isInterrupted.open();
+      });
+      return new Promise(() => undefined);
+    });
+    const { core, id, log } = await climbs(reports, store);
+    await core.interrupt(created(id));
+    expect(log.lines).toEqual([]);
   });
 
   it('ends as a multi-step call when its process dies and its outcome is unknown', async () => {
