@@ -146,6 +146,7 @@ describe('modules of tools', () => {
           { ...${tool('g2')}, parameters: { type: 'object', check() {} } },
           { ...${tool('g3')}, parameters: new (class Schema { type = 'object' })() },
           { ...${tool('g4')}, get name() { throw new RangeError('no name yet') } },
+          { ...${tool('g5')}, parameters: { type: 'object', properties: { a: { type: 'number', maximum: Infinity } } } },
         ];`,
         'h.txt': '',
       });
@@ -176,6 +177,7 @@ describe('modules of tools', () => {
         expect.stringMatching(/^g\.mjs: tools\[1\]\.parameters: must be a JSON Schema as plain data/),
         expect.stringMatching(/^g\.mjs: tools\[2\]\.parameters: must be a JSON Schema as plain data/),
         'g.mjs: tools[3]: cannot be read: RangeError: no name yet',
+        expect.stringMatching(/^g\.mjs: tools\[4\]\.parameters: must be a JSON Schema as plain data/),
         'h.txt: must be an ES module whose name ends in .mjs or .js',
       ]);
     });

@@ -79,7 +79,9 @@ function isPlain(value: object): boolean {
 }
 
 function hasPlainParts(value: unknown): boolean {
-  if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) return true;
+  // JSON represents the others as null, which models refuse in a schema.
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
   if (Array.isArray(value)) return value.every(hasPlainParts);
   const prototype: unknown = typeof value === 'object' ? Object.getPrototypeOf(value) : undefined;
   const isPlainObject =
