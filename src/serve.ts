@@ -27,7 +27,7 @@ export async function serve(sources: ConfigSources): Promise<void> {
   let config: Config | undefined;
   try {
     config = await readConfig(sources);
-    app = await createApp(config);
+    app = await unlessUncaught(createApp(config));
     watchCrashes(app);
     onSignal(createDrain(app, config));
     const url = await app.listen();
@@ -63,6 +63,21 @@ function announce({ log, version, rigs, hasPage }: Application, config: Config, 
 /** Keeps running when a banner cannot be printed, for example to a file on a full disk. */
 function ignoreOutputErrors(): void {
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
+}
+
+/**
+ * Settles like the promise, or rejects with an error that nothing catches while the promise is pending, such as one of a
+ * tool module.
+ */
+function unlessUncaught<T>(starting: Promise<T>): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    process.on('uncaughtException', reject);
+    process.on('unhandledRejection', reject);
+    void starting.then(resolve, reject).finally(() => {
+      process.off('uncaughtException', reject);
+      process.off('unhandledRejection', reject);
+    });
+  });
 }
 
 /** Exits on an uncaught error. State is durable, so a restart is safer than continuing. */

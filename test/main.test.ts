@@ -215,6 +215,25 @@ describe('the service', () => {
     await new Promise((resolve) => taken.close(resolve));
   });
 
+  it.each([
+    ['a rejection', "Promise.reject(new Error('no rates')); export const tools = [];"],
+    [
+      'an exception',
+      "setImmediate(() => { throw new Error('no rates'); }); await new Promise(() => undefined)",
+    ],
+  ])('logs %s that a tool module leaves uncaught while it loads, and exits with 1', async (_, source) => {
+    writeFileSync(join(place.directory, 'rates.mjs'), source);
+    writeFileSync(join(place.directory, 'diptych.yaml'), 'tools: ./rates.mjs');
+    const running = place.start(MAIN, []);
+    expect(await running.ended).toBe(1);
+    const reason = 'Diptych cannot start: no rates';
+    expect(running.err()).toBe(`${reason}\n`);
+    expect(JSON.parse(running.out())).toMatchObject({
+      ...{ level: 'error', msg: 'failed to start', reason },
+      err: { stack: expect.arrayContaining([expect.stringContaining('/rates.mjs:1:')]) },
+    });
+  });
+
   it('lists every mistake of a bad configuration, and exits with 2', async () => {
     writeFileSync(join(place.directory, 'diptych.yaml'), 'apps: [{ name: a, rigs: [ghost], color: red }]');
     const running = place.start(MAIN, [], { PORT: 'many', SURFACES: 'old' });
