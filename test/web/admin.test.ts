@@ -113,6 +113,24 @@ describeWithBrowser('the operator’s view', () => {
     expect((await fetch(`${service.url}/api/sessions/${session}`)).status).toBe(404);
   });
 
+  it('shows the ids and dates of tooltips by a tap, too', async () => {
+    const session = await talk('Tap me', 'web/1');
+    await enter(PHONE);
+    await show('Sessions');
+    const tip = row(nameOf(session)).getByText(nameOf(session));
+    const shown = () =>
+      page.evaluate(`getComputedStyle(document.querySelector('[title="${session}"]'), '::after').content`);
+    expect(await shown()).toBe('none');
+    await tip.tap();
+    expect(await shown()).toBe(`"${session}"`);
+    await row(nameOf(session))
+      .getByText(/ago|now/)
+      .tap();
+    expect(await shown()).toBe('none');
+    await row(nameOf(session)).getByRole('button', { name: 'Read' }).tap();
+    await page.getByText(session, { exact: true }).waitFor();
+  });
+
   it('finds a session, shows its conversation, and exports it', async () => {
     const session = await talk('Where is the needle?', 'web/1');
     await talk('Hay', 'web/1');

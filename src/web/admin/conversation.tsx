@@ -54,7 +54,8 @@ export function ConversationView(props: {
         <>
           <h2 dir="auto">{withoutStacks(shown.title)}</h2>
           <p className="hint">
-            Session <code title={shown.session_id}>{shown.session}</code>. The service logs that it was read.
+            Session <code>{shown.session}</code>, with the id <code>{shown.session_id}</code>. The service
+            logs that it was read.
           </p>
           {shown.has_more && (
             <ActButton label="Earlier messages" act={() => read(shown.messages[0]?.id ?? null)} />

@@ -3,7 +3,7 @@ import type { AdminApi } from './api.js';
 import { Chart } from './chart.js';
 import { usePolled } from './polled.js';
 import { PollProblem } from './problem.js';
-import { Table } from './table.js';
+import { Table, Tip } from './table.js';
 import type { LegacyReport } from './wire.js';
 import { ago, compact, count, dateTime, dayOf } from './words.js';
 
@@ -72,8 +72,12 @@ function Report({ report }: { readonly report: LegacyReport }): ReactNode {
           <tr key={user.name}>
             <td>{user.name}</td>
             <td>{count(user.requests)}</td>
-            <td title={dateTime(user.last_at)}>{ago(user.last_at)}</td>
-            <td title={dateTime(user.first_at)}>{ago(user.first_at)}</td>
+            <td>
+              <Tip title={dateTime(user.last_at)}>{ago(user.last_at)}</Tip>
+            </td>
+            <td>
+              <Tip title={dateTime(user.first_at)}>{ago(user.first_at)}</Tip>
+            </td>
             <td className="wide">
               <ul>
                 {user.endpoints.map(({ endpoint, requests }) => (

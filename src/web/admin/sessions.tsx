@@ -6,7 +6,7 @@ import { usePolled } from './polled.js';
 import { PollProblem } from './problem.js';
 import { TextSearch } from './text-search.js';
 import { ConversationView } from './conversation.js';
-import { SessionName, Table } from './table.js';
+import { SessionName, Table, Tip } from './table.js';
 import { ago, dateTime } from './words.js';
 
 const EVERY_MS = 15_000;
@@ -68,10 +68,14 @@ export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
                 {session.public_key === null ? (
                   '–'
                 ) : (
-                  <code title={visible(session.public_key)}>{brief(visible(session.public_key))}</code>
+                  <Tip title={visible(session.public_key)}>
+                    <code>{brief(visible(session.public_key))}</code>
+                  </Tip>
                 )}
               </td>
-              <td title={dateTime(session.updated_at)}>{ago(session.updated_at)}</td>
+              <td>
+                <Tip title={dateTime(session.updated_at)}>{ago(session.updated_at)}</Tip>
+              </td>
               <td>
                 <button
                   type="button"

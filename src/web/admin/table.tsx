@@ -38,12 +38,35 @@ export function Table({
   );
 }
 
+/** A text with a tooltip, which a tap or a click shows beneath it: there is no pointer to hover with on a phone. */
+export function Tip({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children: ReactNode;
+}): ReactNode {
+  return (
+    <span className="tip" title={title} tabIndex={-1}>
+      {children}
+    </span>
+  );
+}
+
 /** The name of a session, as logs show it, with its id as a tooltip. */
 export function SessionName({ row }: { readonly row: { session: string; session_id: string } }): ReactNode {
-  return <code title={row.session_id}>{row.session}</code>;
+  return (
+    <Tip title={row.session_id}>
+      <code>{row.session}</code>
+    </Tip>
+  );
 }
 
 /** The last 8 characters of an id, with the whole id as a tooltip. Ids that were made together begin alike. */
 export function ShortId({ id }: { readonly id: string }): ReactNode {
-  return <code title={id}>…{id.slice(-8)}</code>;
+  return (
+    <Tip title={id}>
+      <code>…{id.slice(-8)}</code>
+    </Tip>
+  );
 }

@@ -4,7 +4,7 @@ import { ActButton } from './act.js';
 import { messageOf } from './action.js';
 import { Problem } from './problem.js';
 import type { AdminApi } from './api.js';
-import { SessionName, Table } from './table.js';
+import { SessionName, Table, Tip } from './table.js';
 import type { FoundRow } from './wire.js';
 import { ago, dateTime } from './words.js';
 
@@ -60,7 +60,9 @@ export function TextSearch(props: {
               <td className="wide">
                 {row.role}: <bdi>{withoutStacks(row.excerpt)}</bdi>
               </td>
-              <td title={dateTime(row.updated_at)}>{ago(row.updated_at)}</td>
+              <td>
+                <Tip title={dateTime(row.updated_at)}>{ago(row.updated_at)}</Tip>
+              </td>
               <td>
                 <button
                   type="button"

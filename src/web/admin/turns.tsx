@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { visibleLine } from '../../client/visible-text.js';
 import { ActButton } from './act.js';
 import type { AdminApi } from './api.js';
-import { SessionName, Table } from './table.js';
+import { SessionName, Table, Tip } from './table.js';
 import type { Failure, OpenTurn } from './wire.js';
 import { ago, dateTime } from './words.js';
 
@@ -54,7 +54,9 @@ export function FailureTable({ failures }: { readonly failures: readonly Failure
     >
       {failures.map((failure) => (
         <tr key={failure.turn_id}>
-          <td title={dateTime(failure.at)}>{ago(failure.at)}</td>
+          <td>
+            <Tip title={dateTime(failure.at)}>{ago(failure.at)}</Tip>
+          </td>
           <td>
             <FailedSession failure={failure} />
           </td>
