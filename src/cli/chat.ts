@@ -2,10 +2,10 @@ import { createInterface, type Interface } from 'node:readline';
 import { Command, Option } from 'commander';
 import { validate } from 'uuid';
 import {
+  ClientError,
   createClient,
   type Client,
   type ClientOptions,
-  type SessionEvent,
   type WalletReport,
 } from '../client/index.js';
 import { isWebUrl } from '../config/settings.js';
@@ -13,9 +13,10 @@ import { DEFAULT_APP } from '../core/model/app.js';
 import { isEvmAddress } from '../core/model/session.js';
 import { commandIn, type ChatRoom } from './chat/commands.js';
 import { Display } from './chat/display.js';
+import { failureWords } from './chat/failure-words.js';
 import { History, HISTORY_LINES } from './chat/history.js';
 import { reportOutcome } from './chat/report-outcome.js';
-import { showPending, TX_HINT } from './chat/wallet-commands.js';
+import { asksWallet, showPending, TX_HINT } from './chat/wallet-commands.js';
 import { readVersion } from '../version.js';
 import { CommandError, INTERRUPTED, type Terminal } from './terminal.js';
 
@@ -56,6 +57,8 @@ async function chat(terminal: Terminal, flags: Flags): Promise<void> {
   try {
     await talk.begin(flags.session !== undefined);
     await talk.run(flags.history);
+  } catch (error) {
+    throw error instanceof ClientError ? new CommandError(failureWords(error), 1, { cause: error }) : error;
   } finally {
     talk.close();
   }
@@ -98,9 +101,6 @@ async function checkWallet(wallet: string): Promise<void> {
     throw new CommandError(`--wallet: ${error instanceof Error ? error.message : String(error)}`, 2);
   }
 }
-
-/** The tools that ask the wallet. */
-const WALLET_TOOLS = new Set(['request_transactions', 'request_signature']);
 
 /** Reads lines and sends them to the service, until the input ends or the user exits. */
 class Talk implements ChatRoom {
@@ -206,7 +206,7 @@ class Talk implements ChatRoom {
       if (this.#isLeaving) return;
       // On a terminal the user sees the error and continues; a script needs the exit code.
       if (!this.#isTerminal) throw error;
-      this.display.fault(error instanceof Error ? error.message : String(error));
+      this.display.fault(failureWords(error));
     }
   }
 
@@ -276,7 +276,7 @@ class Talk implements ChatRoom {
     if (this.#answer !== undefined && !this.#isInterrupting) {
       this.#isInterrupting = true;
       this.#client.interrupt().catch((error: unknown) => {
-        this.display.fault(error instanceof Error ? error.message : String(error));
+        this.display.fault(failureWords(error));
       });
     } else if (this.#isTerminal && this.#answer === undefined) {
       lines.write(null, { ctrl: true, name: 'e' });
@@ -291,8 +291,4 @@ class Talk implements ChatRoom {
       lines.close();
     }
   }
-}
-
-function asksWallet(event: SessionEvent): boolean {
-  return event.type === 'tool' && event.status === 'complete' && WALLET_TOOLS.has(event.name);
 }

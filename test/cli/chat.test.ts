@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { freePort } from '../support/server-process.js';
 import { CLI, Place, UNREAD } from './running.js';
 
 const SESSION = '6f1ff4a2-1f0a-4a53-9a3c-0a1f5f9a2001';
@@ -124,12 +125,16 @@ describe.each(['current', 'legacy'] as const)('chat over the %s surface', (surfa
     expect(await place.run(args, { input: 'Hello\n', env })).toMatchObject({ code: 0, err: '' });
   });
 
-  it('fails at once when nobody is there', async () => {
-    const { code, err } = await place.run(flags('http://127.0.0.1:9'), { input: 'Hello\n' });
+  it('fails at once when nobody is there, and says why', async () => {
+    const address = `127.0.0.1:${String(await freePort())}`;
+    const { code, err } = await place.run(flags(`http://${address}`), { input: 'Hello\n' });
     expect({ code, err }).toEqual({
       code: 1,
-      err: 'diptych: The service at http://127.0.0.1:9 cannot be reached\n',
+      err: `diptych: The service at http://${address} cannot be reached: connect ECONNREFUSED ${address}\n`,
     });
+    const { url } = await place.serve();
+    const encrypted = await place.run(flags(url.replace('http:', 'https:')), { input: 'Hello\n' });
+    expect(encrypted.err).toMatch(/^diptych: The service at https:\S+ cannot be reached: .*SSL.*\n$/);
   });
 
   it('shows why an answer failed, and ends with 1', async () => {

@@ -1,4 +1,4 @@
-import type { Client, PendingRequest, WalletReport } from '../../client/index.js';
+import type { Client, PendingRequest, SessionEvent, WalletReport } from '../../client/index.js';
 import type { Display } from './display.js';
 import { requestLines, signingLines } from './what-to-sign.js';
 
@@ -123,4 +123,12 @@ async function pendingOne(
     throw new Error(`Request ${id} is ${way}.`);
   }
   return found;
+}
+
+/** The tools that ask the wallet. */
+const WALLET_TOOLS = new Set(['request_transactions', 'request_signature']);
+
+/** True for an event after which a request may wait for the wallet. */
+export function asksWallet(event: SessionEvent): boolean {
+  return event.type === 'tool' && event.status === 'complete' && WALLET_TOOLS.has(event.name);
 }
