@@ -75,6 +75,15 @@ describeWithBrowser('the operator’s view', () => {
     await page.getByLabel('Admin token').waitFor();
   });
 
+  it('moves the focus to what the token has opened', async () => {
+    await enter();
+    await page.getByRole('main', { name: 'Overview' }).and(page.locator(':focus')).waitFor();
+    await page.reload();
+    await page.getByText('Turns running').waitFor();
+    await page.keyboard.press('Tab');
+    await page.getByRole('link', { name: 'Overview' }).and(page.locator(':focus')).waitFor();
+  });
+
   it('shows a turn while it runs, and interrupts it', async () => {
     const running = new Gate();
     service.when('Go on', says('This', running, ' never comes'));

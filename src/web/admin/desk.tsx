@@ -1,4 +1,4 @@
-import { useEffect, useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { ThemeToggle } from '../parts/theme.js';
 import type { AdminApi } from './api.js';
 import { Keys } from './keys.js';
@@ -19,8 +19,21 @@ type PaneName = keyof typeof PANES;
 const NAMES = Object.keys(PANES).filter(isPane);
 
 /** The admin page: one pane at a time, named in the URL. */
-export function Desk({ api, onLeave }: { readonly api: AdminApi; readonly onLeave: () => void }): ReactNode {
+export function Desk({
+  api,
+  takesFocus,
+  onLeave,
+}: {
+  readonly api: AdminApi;
+  /** True when the page replaces the form of the token, whose focus would be lost. */
+  readonly takesFocus: boolean;
+  readonly onLeave: () => void;
+}): ReactNode {
   const pane = usePane();
+  const main = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (takesFocus) main.current?.focus();
+  }, [takesFocus]);
   const [made, setMade] = useState<NewKey>();
   return (
     <div className="admin">
@@ -40,7 +53,7 @@ export function Desk({ api, onLeave }: { readonly api: AdminApi; readonly onLeav
           </button>
         </div>
       </header>
-      <main className="admin-main" tabIndex={-1} aria-label={PANES[pane]}>
+      <main ref={main} className="admin-main" tabIndex={-1} aria-label={PANES[pane]}>
         {pane === 'overview' && <OverviewPane api={api} />}
         {pane === 'sessions' && <Sessions api={api} />}
         {pane === 'keys' && <Keys api={api} made={made} onMade={setMade} />}

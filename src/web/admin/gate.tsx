@@ -19,6 +19,7 @@ const CHANGED = 'The service no longer accepts this token: enter its present ADM
 export function Gate(): ReactNode {
   const [token, setToken] = useState(() => readStored('tab', STORED));
   const [isRefused, setIsRefused] = useState(false);
+  const [isEntered, setIsEntered] = useState(false);
   const api = useMemo(() => {
     if (token === null) return null;
     return new AdminApi(token, () => {
@@ -31,6 +32,7 @@ export function Gate(): ReactNode {
     return (
       <Desk
         api={api}
+        takesFocus={isEntered}
         onLeave={() => {
           forget(TOKEN);
         }}
@@ -42,6 +44,7 @@ export function Gate(): ReactNode {
       isRefused={isRefused}
       onToken={(given) => {
         store('tab', STORED, given);
+        setIsEntered(true);
         setToken(given);
       }}
     />
