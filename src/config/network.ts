@@ -84,9 +84,11 @@ const PASSWORD = 'a password has its special characters percent-encoded, such as
 /** `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. */
 export const databaseUrl: Parse<DatabaseLocation> = (value) => {
   if (/^postgres(ql)?:\/\//i.test(value)) {
-    return serverUrl(value) === undefined
-      ? { wrong: `must be a URL such as postgres://user:password@host:5432/database; ${PASSWORD}` }
-      : { value: { kind: 'postgres', url: value } };
+    const url = serverUrl(value);
+    if (url === undefined)
+      return { wrong: `must be a URL such as postgres://user:password@host:5432/database; ${PASSWORD}` };
+    const wrong = wrongTls(url);
+    return wrong === undefined ? { value: { kind: 'postgres', url: value } } : { wrong };
   }
   const path = /^sqlite:(.+)$/.exec(value)?.[1];
   if (path === undefined || (path.startsWith(':') && path !== ':memory:')) {
@@ -109,6 +111,21 @@ export const databaseUrl: Parse<DatabaseLocation> = (value) => {
   if (path.endsWith('/')) return { wrong: 'must name a file, such as diptych.db in that folder' };
   return { value: { kind: 'sqlite', path: path === ':memory:' ? null : path.replace(/^\/\/(?=\/)/, '') } };
 };
+
+/** The parameters for TLS that the driver of PostgreSQL reads. */
+const TLS_PARAMETERS = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation'];
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+/** Describes a parameter for TLS that the driver would ignore, and perhaps not encrypt. Undefined: there is none. */
+function wrongTls({ searchParams }: URL): string | undefined {
+  for (const [name, value] of searchParams) {
+    if (/ssl|tls/i.test(name) && !TLS_PARAMETERS.includes(name))
+      return `has a parameter for TLS that does not exist; there are ${TLS_PARAMETERS.join(', ')}`;
+    if (name === 'sslmode' && !SSL_MODES.includes(value))
+      return `has an sslmode that does not exist; there are ${SSL_MODES.join(', ')}`;
+  }
+  return undefined;
+}
 
 /** Describes the database for the start banner, without user and password. */
 export function describeDatabase(database: DatabaseLocation): string {
