@@ -134,7 +134,8 @@ export class ToolRunner {
     const milliseconds = tool.timeoutMs ?? this.settings.toolTimeoutMs;
     const timeout = new AbortController();
     const cancelTimeout = this.clock.after(milliseconds, () => {
-      timeout.abort(new Error(`The tool did not answer within ${String(milliseconds / 1000)} s`));
+      const words = `The tool did not answer within ${String(milliseconds / 1000)} s`;
+      timeout.abort(Object.assign(new Error(words), { name: 'TimeoutError' }));
     });
     const { signal, release } = linkSignals(context.signal, timeout.signal);
     try {

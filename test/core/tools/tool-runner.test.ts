@@ -167,10 +167,11 @@ describe('a call', () => {
           told = signal.reason;
         });
       });
-    const { toolbox } = box(tool('hang', hang, { timeoutMs: 30 }));
+    const { toolbox, log } = box(tool('hang', hang, { timeoutMs: 30 }));
     const { failed, result } = await run(toolbox, 'hang');
     expect([failed, result]).toEqual([true, 'The tool did not answer within 0.03 s']);
-    expect(told).toMatchObject({ message: result });
+    expect(told).toMatchObject({ name: 'TimeoutError', message: result });
+    expect(log.fields).toEqual([{ tool: 'hang', call: 'c', reason: 'TimeoutError' }]);
   });
 
   it('throws the reason when it is stopped, whether the tool heeds it or not', async () => {
