@@ -66,8 +66,8 @@ function ignoreOutputErrors(): void {
 }
 
 /**
- * Settles like the promise, or rejects with an error that nothing catches while the promise is pending, such as one of a
- * tool module.
+ * Settles like the promise, or rejects with an error that nothing catches while the promise is pending, such as one of
+ * a tool module.
  */
 function unlessUncaught<T>(starting: Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
