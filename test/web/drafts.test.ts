@@ -225,6 +225,29 @@ describeWithBrowser('Drafts', () => {
     expect(await stored(visitor)).toEqual([]);
   });
 
+  it.each([
+    { surface: 'current', first: 'stream' },
+    { surface: 'legacy', first: 'stream' },
+    { surface: 'legacy', first: 'state' },
+  ])('stay when the $first of the $surface surface shows that the thread was deleted', async (shown) => {
+    const visitor = await visit({ fragment: `surface=${shown.surface}` });
+    const { page, composer } = visitor;
+    const session = await begin(visitor, 'One');
+    await composer.fill('Half a question');
+    const held = new Gate();
+    if (shown.first === 'state')
+      await page.route('**/thread/updates', (route) => held.passed.then(() => route.continue()));
+    await fetch(`${visits.service.url}/current/api/sessions/${session}`, { method: 'DELETE' });
+    if (shown.first === 'state') await visitor.questions.first().waitFor({ state: 'detached' });
+    held.open();
+    await page.getByRole('alert').filter({ hasText: 'no longer on the service' }).waitFor();
+    await written(visitor, 'Half a question');
+    await composer.press('Enter');
+    await visitor.hears('You said: Half a question', 0);
+    expect(visitor.sessionId).not.toBe(session);
+    visitor.excuse(/status of 404/);
+  });
+
   it('are not restored to a thread that was forgotten while they were sent', async () => {
     const visitor = await visit();
     const { page } = visitor;

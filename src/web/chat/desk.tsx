@@ -71,6 +71,8 @@ export function Desk(props: {
   const apps = useApps(conversation);
   useKept(conversation, threads, settings.walletUse);
   useGone(conversation, threads, ({ title: lost, isShown }) => {
+    // The draft would be forgotten with the thread.
+    if (!isShown) onChange({ sessionId: drafts.moveToNewThread(settings.sessionId) }, 'replace');
     threads.forget(settings.sessionId);
     setNotice(
       <>
@@ -79,7 +81,6 @@ export function Desk(props: {
         {isShown && ' The next message begins a new thread.'}
       </>,
     );
-    if (!isShown) onChange({ sessionId: drafts.newThread(settings.sessionId) }, 'replace');
   });
 
   const threadsOver = isNarrow && open === 'threads';

@@ -155,6 +155,18 @@ export class Drafts {
     return id;
   }
 
+  /**
+   * Moves the text in the message input of a session that is gone to a new thread.
+   * @returns the session id of the new thread
+   */
+  moveToNewThread(sessionId: string): string {
+    const text = this.textOf(sessionId);
+    this.write(sessionId, '');
+    const id = this.newThread(sessionId);
+    if (text !== '') this.#restore(id, [{ text, after: null }]);
+    return id;
+  }
+
   #of(sessionId: string): Draft {
     return this.#drafts.get(sessionId) ?? NONE;
   }
