@@ -1,5 +1,5 @@
 import { endedIn, ordinalOf, textAfter } from './messages.js';
-import type { SessionState } from './types.js';
+import type { ChatMessage, SessionState } from './types.js';
 
 /** A piece of a turn's text. */
 export interface Piece {
@@ -16,9 +16,9 @@ export class LiveText {
   #turnId: string | undefined;
   /** The text from the stream. */
   #received = '';
-  /** The last state that was emitted. */
-  #state: SessionState | undefined;
-  /** Its text of the turn, and of the turns after it. */
+  /** The messages of the last state that was emitted. */
+  #messages: readonly ChatMessage[] = [];
+  /** Their text of the turn, and of the turns after it. */
   #covered = '';
   #shown = 0;
   /** The number of turns before the one that the stream sends, or sends next. */
@@ -57,16 +57,15 @@ export class LiveText {
   }
 
   /** Records a state that was just emitted. */
-  cover(state: SessionState): void {
-    this.#state = state;
+  cover({ messages }: SessionState): void {
+    this.#messages = messages;
     this.#cover(this.#before);
   }
 
   /** Skips the turns that have ended in the last state: a stream that is opened now does not send them. */
-  skipEnded(): void {
-    if (this.#state === undefined) return;
-    const ended = endedIn(this.#state);
-    this.#cover(this.#state.status === 'processing' ? Math.max(ended, this.#before) : ended);
+  skipEnded(state: SessionState): void {
+    const ended = endedIn(state);
+    this.#cover(state.status === 'processing' ? Math.max(ended, this.#before) : ended);
   }
 
   /** @param ordinal the number of the turn that the stream sends; undefined if it is not known */
@@ -76,7 +75,7 @@ export class LiveText {
 
   /** Finds the turn that the stream sends by its message. */
   placeBy(message: string): void {
-    this.place(ordinalOf(this.#state?.messages ?? [], message, this.#before));
+    this.place(ordinalOf(this.#messages, message, this.#before));
   }
 
   /**
@@ -92,7 +91,7 @@ export class LiveText {
 
   #cover(before: number): void {
     this.#before = before;
-    this.#covered = textAfter(this.#state?.messages ?? [], before);
+    this.#covered = textAfter(this.#messages, before);
     this.#shown = this.#covered.length;
   }
 

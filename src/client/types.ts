@@ -42,6 +42,8 @@ export interface Exchange {
   readonly startedAt: Date;
   /** The time until the response headers arrived. */
   readonly milliseconds: number;
+  /** The delay before another attempt that the service asked for, in milliseconds; null: none. */
+  readonly retryAfterMs: number | null;
 }
 
 /** One event of a stream, with the stream's path. */

@@ -192,13 +192,14 @@ export class Wire {
     const { method } = call;
     const startedAt = new Date();
     const sentAt = performance.now();
-    const report = (status: number | null): void => {
+    const report = (status: number | null, retryAfterMs: number | null = null): void => {
       const milliseconds = Math.round(performance.now() - sentAt);
-      this.options.onExchange?.({ method, url, headers, body, status, startedAt, milliseconds });
+      const sent = { method, url, headers, body, status, startedAt, milliseconds };
+      this.options.onExchange?.({ ...sent, retryAfterMs });
     };
     try {
       const response = await this.#fetch(url, { method, headers, signal, body: body ?? null });
-      report(response.status);
+      report(response.status, retryAfter(response.headers));
       return response;
     } catch (error) {
       this.#throwIfStopped(call);

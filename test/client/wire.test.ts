@@ -79,13 +79,13 @@ describe('requests', () => {
 
   it('are reported, failed ones too', async () => {
     const seen: Exchange[] = [];
-    const { fetch } = scripted(json(EMPTY));
+    const { fetch } = scripted(json(EMPTY, { headers: { 'Retry-After': '2' } }));
     const client = createClient({ url: 'http://host', fetch, onExchange: (exchange) => seen.push(exchange) });
     await client.state();
     await expect(client.state()).rejects.toBeInstanceOf(ClientError);
     expect(seen).toMatchObject([
-      { method: 'GET', url: 'http://host/current/api/state', status: 200, body: undefined },
-      { method: 'GET', status: null },
+      { method: 'GET', url: 'http://host/current/api/state', status: 200, retryAfterMs: 2000 },
+      { method: 'GET', body: undefined, status: null, retryAfterMs: null },
     ]);
     expect(seen[0]?.headers).toMatchObject({ 'X-Session-Id': client.sessionId });
   });

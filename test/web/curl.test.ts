@@ -7,7 +7,7 @@ import { patchBetween, readObject } from '../../src/web/chat/inspector/state-pat
 function exchange(some: Partial<Exchange>): Exchange {
   return {
     ...{ method: 'GET', url: '/current/api/state', headers: {}, body: undefined, status: 200 },
-    ...{ startedAt: new Date(0), milliseconds: 1 },
+    ...{ startedAt: new Date(0), milliseconds: 1, retryAfterMs: null },
     ...some,
   };
 }

@@ -138,6 +138,26 @@ describeWithBrowser('Drafts', () => {
     },
   );
 
+  it.each(['current', 'legacy'])(
+    'are sent again when the service has asked to wait, and the page says so: %s',
+    async (surface) => {
+      const visitor = await visit({ fragment: `surface=${surface}` });
+      const { page } = visitor;
+      const busy = { status: 429, headers: { 'Retry-After': '3' }, body: '{"error":"too many requests"}' };
+      await page.route(/\/chat(\?|$)/, (route) => route.fulfill(busy), { times: 1 });
+      await visitor.say('Later');
+      const status = page.getByRole('status');
+      await status.filter({ hasText: 'Not sent yet: the service has asked to wait.' }).waitFor();
+      await page.getByText(/^Sending again in [123] s\.$/).waitFor();
+      expect(await page.locator('.working').count()).toBe(0);
+      expect(await status.filter({ hasText: 'answering' }).count()).toBe(0);
+      await visitor.hears('You said: Later', 0);
+      await visitor.idle();
+      expect(await page.getByText('Not sent yet').count()).toBe(0);
+      visitor.excuse(/status of 429/);
+    },
+  );
+
   it('are restored when the service refuses them, also after a reload', async () => {
     const visitor = await visit();
     await begin(visitor, 'One');

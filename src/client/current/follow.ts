@@ -16,8 +16,8 @@ type TurnEnded = Extract<InnerEvent, { type: 'turn_ended' }>;
 
 /** The reader of one turn. */
 export interface TurnReader {
-  /** Returns false to fail after some attempts while the service is unreachable. Default: retries forever. */
-  readonly isPatient?: () => boolean;
+  /** Returns false to fail after some attempts while the service is unreachable, true to retry forever. */
+  readonly isPatient: () => boolean;
   /** Called when a stream is open, before its events are processed. A failed request counts as a lost connection. */
   readonly onOpen: () => Promise<void>;
 }
@@ -78,7 +78,7 @@ export class CurrentFollower {
         yield* this.#follow(stream);
       } catch (error) {
         if (isAborted(this.signal)) return;
-        if (!mayRetry(error, this.reader?.isPatient?.(), made)) throw error;
+        if (!mayRetry(error, this.reader?.isPatient(), made)) throw error;
         failure = error;
       } finally {
         life.abort();
@@ -235,17 +235,15 @@ export class CurrentFollower {
       if (this.#open !== undefined) this.#ending ??= 'complete';
       // The caller may not know the turn's message yet.
       if (this.#open !== undefined || this.reader === undefined) yield* this.#readState('now');
-      if (isFirst && this.reader === undefined) await this.#place(turnId);
+      if (isFirst && this.reader === undefined) {
+        // Finds the turn in the state. The stream sends the turns after its first one in their order.
+        const { messages } = await this.calls.recent(this.signal);
+        this.#text.place(ordinalOfTurn(turnId, this.#last?.messages ?? [], messages));
+      }
       this.#open = turnId;
       yield { type: 'turn_started', turnId };
     }
     this.#text.begin(turnId);
-  }
-
-  /** Finds the first turn of a stream in the last state. The stream sends the turns after it in their order. */
-  async #place(turnId: string): Promise<void> {
-    const { messages } = await this.calls.recent(this.signal);
-    this.#text.place(ordinalOfTurn(turnId, this.#last?.messages ?? [], messages));
   }
 }
 

@@ -28,7 +28,7 @@ export async function* resumeCurrent(
     woven ??= new WovenTurn(stepsOf(page.messages, turn));
   };
   try {
-    for await (const event of new CurrentFollower(calls, signal, { onOpen }).run()) {
+    for await (const event of new CurrentFollower(calls, signal, { isPatient: () => true, onOpen }).run()) {
       for (const shown of question.receive(event)) {
         if (woven === undefined) yield shown;
         else yield* woven.add(shown);

@@ -256,7 +256,7 @@ export class LegacyFollower {
       this.#text.cover(state);
       this.queue.push({ type: 'state', state });
     }
-    if (!this.calls.areSending) this.#text.skipEnded();
+    if (!this.calls.areSending) this.#text.skipEnded(state);
     if (own === this.#own) this.#place();
     if (!this.#isStale) this.#more();
     const isBusy = state.status === 'processing';

@@ -26,6 +26,8 @@ export class Conversation {
   readonly view: LiveView;
   /** The requests that wait for the person's wallet. */
   readonly pending = new Observable<readonly PendingRequest[]>([]);
+  /** When a message is sent again that the service has deferred, in milliseconds since the epoch; null: none is. */
+  readonly resendAt = new Observable<number | null>(null);
   /** The reason why the conversation cannot continue; null while it can. */
   readonly failure = new Observable<string | null>(null);
   /** True once the service has said that the session was deleted. */
@@ -42,7 +44,11 @@ export class Conversation {
 
   constructor(settings: Settings, around: Surroundings) {
     const { surface, sessionId, app, key, clientId, walletUse } = settings;
-    const { base, onExchange, onWireEvent, walletProof } = around;
+    const { base, onWireEvent, walletProof } = around;
+    const onExchange = (exchange: Exchange): void => {
+      this.#noteResend(exchange);
+      around.onExchange(exchange);
+    };
     const options = {
       ...{ url: base, sessionId, onExchange, onWireEvent, walletProof, fetch: pageFetch },
       ...(app !== 'default' && { app }),
@@ -93,6 +99,7 @@ export class Conversation {
       await sending;
     } finally {
       this.#sending.delete(sending);
+      if (this.#sending.size === 0) this.resendAt.set(null);
     }
   }
 
@@ -140,6 +147,11 @@ export class Conversation {
     if (this.#boundWallet !== wallet) await this.keeper.create(wallet);
     this.#boundWallet = wallet;
     return {};
+  }
+
+  #noteResend({ method, url, retryAfterMs }: Exchange): void {
+    if (method !== 'POST' || !/\/chat(\?|$)/.test(url)) return;
+    this.resendAt.set(retryAfterMs === null ? null : Date.now() + retryAfterMs);
   }
 
   async #watch(): Promise<void> {

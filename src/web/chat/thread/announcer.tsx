@@ -8,7 +8,12 @@ const READ_OUT = 1000;
  * Announces to screen readers that a reply has begun, its text once it has ended, and changes of the connection. It does
  * not announce every update, which would be too frequent to follow.
  */
-export function Announcer({ view }: { readonly view: View }): ReactNode {
+export function Announcer(props: {
+  readonly view: View;
+  /** True while the service has deferred the message: no reply has begun. */
+  readonly isDeferred: boolean;
+}): ReactNode {
+  const { view, isDeferred } = props;
   const [said, setSaid] = useState('');
   const busy = isBusy(view);
   const fate = view.messages.at(-1)?.fate;
@@ -16,12 +21,13 @@ export function Announcer({ view }: { readonly view: View }): ReactNode {
   const wasBusy = useRef<boolean | null>(null);
   const wasLost = useRef(false);
   useEffect(() => {
-    if (busy) setSaid('The assistant is answering');
+    if (isDeferred) setSaid('');
+    else if (busy) setSaid('The assistant is answering');
     else if (wasBusy.current === true) setSaid(answerOf(view));
     // The fate of a reply may become known after its end.
     else if (wasBusy.current === false && fate === 'interrupted') setSaid('Interrupted');
     if (busy || wasBusy.current !== null) wasBusy.current = busy;
-  }, [busy, fate]);
+  }, [busy, isDeferred, fate]);
   useEffect(() => {
     if (view.connection === 'lost') setSaid('The connection is lost; reconnecting');
     else if (wasLost.current && view.connection === 'open') setSaid('Connected again');

@@ -11,6 +11,7 @@ import type { Conversation } from '../conversation/conversation.js';
 import type { Drafts } from '../conversation/drafts.js';
 import { reasonOf } from '../conversation/user-words.js';
 import { Problems } from './problems.js';
+import { Resend } from './resend.js';
 import { useThreadRuntime } from '../../../client/assistant-ui/thread-runtime.js';
 import { Thread } from './thread.js';
 import { isBusy, type View } from '../../../client/view/view.js';
@@ -36,6 +37,7 @@ export function Pane(props: {
   const usesWallet = threadWallet.walletUse === 'own';
   const view = useObservable(conversation.view);
   const failure = useObservable(conversation.failure);
+  const resendAt = useObservable(conversation.resendAt);
   const [problem, setProblem] = useState<{ readonly error: unknown } | null>(null);
   const { sessionId } = conversation.client;
 
@@ -106,6 +108,8 @@ export function Pane(props: {
   }, [isSettled, conversation, drafts, sessionId]);
 
   const busy = isBusy(view);
+  // The turn of a message that the service has not accepted has no id.
+  const isDeferred = resendAt !== null && (view.turn?.id ?? null) === null;
   useEffect(() => {
     if (!busy) return;
     const onKey = (event: KeyboardEvent): void => {
@@ -124,11 +128,13 @@ export function Pane(props: {
           <Thread
             view={view}
             shown={shown}
+            isAnswering={busy && !isDeferred}
             prompts={prompts}
             requests={<PendingList messages={view.messages} {...{ conversation, wallets, threadWallet }} />}
           />
         </ActionsProvider>
-        {view.connection === 'lost' && drafts.isSending(sessionId) && (
+        {resendAt !== null && <Resend key={resendAt} at={resendAt} />}
+        {resendAt === null && view.connection === 'lost' && drafts.isSending(sessionId) && (
           <div className="problems">
             <p role="status">Not sent yet: the service is unreachable. The page retries automatically.</p>
           </div>
@@ -142,7 +148,7 @@ export function Pane(props: {
           }}
         />
         <Composer isBusy={busy} onInterrupt={() => void interrupt()} />
-        <Announcer view={view} />
+        <Announcer view={view} isDeferred={isDeferred} />
       </ThreadPrimitive.Root>
     </AssistantRuntimeProvider>
   );

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Icon } from '../../parts/icon.js';
 import { focusInput } from './composer.js';
 import { Message } from './messages.js';
-import { isBusy, type View, type ViewMessage } from '../../../client/view/view.js';
+import type { View, ViewMessage } from '../../../client/view/view.js';
 import type { Shown } from './window.js';
 
 /** Shown while no reply has begun. */
@@ -13,14 +13,15 @@ const NO_REPLY: ViewMessage = { id: '', role: 'assistant', blocks: [] };
 export function Thread(props: {
   readonly view: View;
   readonly shown: Shown;
+  /** True while a reply is running or queued. */
+  readonly isAnswering: boolean;
   /** Prompts to begin with. */
   readonly prompts: readonly string[];
   /** Shown after the messages. */
   readonly requests: ReactNode;
 }): ReactNode {
-  const { view, shown, prompts, requests } = props;
+  const { view, shown, isAnswering, prompts, requests } = props;
   const last = shown.messages.at(-1);
-  const isRunning = isBusy(view);
   return (
     <ThreadPrimitive.Viewport className="viewport" role="region" aria-label="Conversation" tabIndex={0}>
       {view.isLoaded && view.messages.length === 0 && <Welcome prompts={prompts} />}
@@ -34,9 +35,9 @@ export function Thread(props: {
           </button>
         )}
         {shown.messages.map((message) => (
-          <Message key={message.id} message={message} isRunning={isRunning && message === last} />
+          <Message key={message.id} message={message} isRunning={isAnswering && message === last} />
         ))}
-        {isRunning && last?.role !== 'assistant' && <Message message={NO_REPLY} isRunning />}
+        {isAnswering && last?.role !== 'assistant' && <Message message={NO_REPLY} isRunning />}
         {requests}
         {view.queued.length > 0 && <Queue texts={view.queued} />}
       </div>
