@@ -24,3 +24,12 @@ export function isDeeperThan(value: JsonValue, limit: number): boolean {
   }
   return false;
 }
+
+/** True if a part of a value is a number that JSON cannot represent: `JSON.parse` makes infinity of 1e999. */
+export function hasInfinity(value: JsonValue): boolean {
+  for (let level: JsonValue[] = [value]; level.length > 0;) {
+    if (level.some((item) => typeof item === 'number' && !Number.isFinite(item))) return true;
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+  }
+  return false;
+}

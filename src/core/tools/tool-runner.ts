@@ -1,6 +1,6 @@
 import { linkSignals, untilAborted } from '../model/abort.js';
 import type { App } from '../model/app.js';
-import { isDeeperThan, type JsonObject, type JsonValue } from '../model/json.js';
+import { hasInfinity, isDeeperThan, type JsonObject, type JsonValue } from '../model/json.js';
 import { resultText, type ToolCall, type ToolResult } from '../model/message.js';
 import { UNOBSERVED, type ToolObserver, type ToolOutcome } from '../ports/observer.js';
 import type { Clock } from '../ports/clock.js';
@@ -72,6 +72,8 @@ export class ToolRunner {
 
   /** Validates the arguments of a call. Paths begin with `args`. */
   problems(tool: Tool, args: JsonObject): readonly Problem[] {
+    // The tool would run with another value than the one that is stored.
+    if (hasInfinity(args)) return [{ path: 'args', message: 'must not have a number that is too large' }];
     let check = this.#checks.get(tool);
     if (check === undefined) this.#checks.set(tool, (check = this.schemas.compile(tool.parameters)));
     return check(args).map(({ path, message }) => ({ path: path === '' ? 'args' : `args.${path}`, message }));

@@ -159,6 +159,15 @@ describe('a call', () => {
     expect(log.fields).toEqual([{ tool: 'fall', call: 'c', err: error }]);
   });
 
+  it('does not run with a number that cannot be stored', async () => {
+    const { toolbox } = box(say('time'));
+    const args = JSON.parse('{"in": [{"seconds": 1e999}]}') as JsonObject;
+    expect(await run(toolbox, 'time', { args })).toMatchObject({
+      failed: true,
+      result: expect.stringContaining('must not have a number that is too large'),
+    });
+  });
+
   it('that takes too long is a failed result, and the tool is aborted', async () => {
     let told: unknown;
     const hang: Tool['run'] = (_, { signal }) =>
