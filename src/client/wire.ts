@@ -192,10 +192,11 @@ export class Wire {
     const { method } = call;
     const startedAt = new Date();
     const sentAt = performance.now();
-    const report = (status: number | null, retryAfterMs: number | null = null): void => {
+    const report = (status: number | null, retryAfterMs: number | null): void => {
       const milliseconds = Math.round(performance.now() - sentAt);
-      const sent = { method, url, headers, body, status, startedAt, milliseconds };
-      this.options.onExchange?.({ ...sent, retryAfterMs });
+      this.options.onExchange?.({
+        ...{ method, url, headers, body, status, startedAt, milliseconds, retryAfterMs },
+      });
     };
     try {
       const response = await this.#fetch(url, { method, headers, signal, body: body ?? null });
@@ -203,7 +204,7 @@ export class Wire {
       return response;
     } catch (error) {
       this.#throwIfStopped(call);
-      report(null);
+      report(null, null);
       throw unreachable(`The service at ${this.#base || 'this origin'} cannot be reached`, error);
     }
   }
