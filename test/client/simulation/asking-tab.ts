@@ -1,27 +1,15 @@
-import { createClient, type Client, type SessionEvent } from '../../../src/client/index.js';
+import type { SessionEvent } from '../../../src/client/index.js';
 import { said } from '../watching.js';
-import type { ScriptedSession } from './scripted-session.js';
 import type { ScriptedTurn } from './scripted-turn.js';
-import type { Report, Rule, TabOptions } from './tab.js';
+import { SimulatedTab, type Report, type Rule } from './simulated-tab.js';
 
 /** One tab of a person who asks: a client, and what each of its questions shows of its turn. */
-export class AskingTab {
-  readonly client: Client;
+export class AskingTab extends SimulatedTab {
   readonly #questions: Question[] = [];
   #isClosed = false;
 
-  constructor(
-    private readonly name: string,
-    private readonly session: ScriptedSession,
-    private readonly report: Report,
-    options: TabOptions,
-  ) {
-    this.client = createClient(options);
-  }
-
-  /** A question begins with its message. */
-  async watch(): Promise<void> {
-    await Promise.resolve();
+  open(): void {
+    // A question begins with its message.
   }
 
   async send(text: string): Promise<void> {
@@ -37,7 +25,7 @@ export class AskingTab {
     const options = this.#questions.length % 2 === 0 ? {} : { idempotencyKey: text };
     try {
       for await (const event of this.client.ask(text, options)) {
-        this.report.trace(`${name}: >> ${detailOf(event)}`);
+        this.traceEvent(name, event);
         question.receive(event);
       }
       question.checkEnd();
@@ -47,19 +35,17 @@ export class AskingTab {
     question.isOver = true;
   }
 
-  /** Checks what the person sees once everything was delivered. */
   checkView(): void {
     for (const question of this.#questions) question.checkView();
   }
 
-  /** Checks what is left when no turn runs any more and everything was delivered. */
   checkEnd(): void {
     for (const question of this.#questions) question.checkEnd();
   }
 
-  close(): void {
+  override close(): void {
     this.#isClosed = true;
-    this.client.close();
+    super.close();
   }
 
   checkClosed(): void {
@@ -134,10 +120,4 @@ class Question {
     if (status !== turn?.status)
       this.report.broken('turns', `ends as ${status} when it is ${turn?.status ?? 'unknown'}`);
   }
-}
-
-function detailOf(event: SessionEvent): string {
-  return event.type === 'state'
-    ? `state ${event.state.status} "${said(event.state)}"`
-    : JSON.stringify(event);
 }

@@ -1,5 +1,5 @@
 import { Simulation, type Outcome, type Plan } from './simulation.js';
-import type { Rule } from './tab.js';
+import type { Rule } from './simulated-tab.js';
 
 const RUNS = 30;
 /** `PROPERTY_SEED`: the first seed, or `random`. A failed simulation is the first one when its seed is given. */

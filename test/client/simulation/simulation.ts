@@ -4,7 +4,8 @@ import { AskingTab } from './asking-tab.js';
 import { FaultyNetwork } from './faulty-network.js';
 import { ScriptedSession } from './scripted-session.js';
 import { respond } from './scripted-service.js';
-import { RULES, Tab, type Report, type Rule } from './tab.js';
+import { RULES, type Report, type Rule, type SimulatedTab } from './simulated-tab.js';
+import { Tab } from './tab.js';
 import { settle, VirtualTime } from './virtual-time.js';
 
 /** What a simulation has apart from two tabs and messages that arrive in any order. */
@@ -48,7 +49,7 @@ export class Simulation {
   readonly #time: VirtualTime;
   readonly #session: ScriptedSession;
   readonly #network: FaultyNetwork;
-  readonly #tabs: readonly [Tab | AskingTab, Tab | AskingTab];
+  readonly #tabs: readonly [SimulatedTab, SimulatedTab];
   readonly #trace: string[] = [];
   readonly #problems = Object.fromEntries(RULES.map((rule) => [rule, [] as string[]])) as Record<
     Rule,
@@ -81,7 +82,7 @@ export class Simulation {
   }
 
   async #run(): Promise<void> {
-    for (const tab of this.#tabs) void tab.watch();
+    for (const tab of this.#tabs) tab.open();
     await settle();
     for (let step = 0; step < STEPS; step++) {
       this.#act();

@@ -1,28 +1,9 @@
-import {
-  createClient,
-  type Client,
-  type ClientOptions,
-  type SessionEvent,
-} from '../../../src/client/index.js';
+import type { SessionEvent } from '../../../src/client/index.js';
 import { said } from '../watching.js';
-import type { ScriptedSession } from './scripted-session.js';
-
-/** The rules that a tab can break. */
-export const RULES = ['order', 'completeness', 'turns', 'progress', 'closing'] as const;
-export type Rule = (typeof RULES)[number];
-
-/** The options of a tab's client. */
-export type TabOptions = Pick<ClientOptions, 'url' | 'sessionId' | 'surface' | 'fetch'>;
-
-/** What a tab reports to its simulation. */
-export interface Report {
-  readonly trace: (line: string) => void;
-  readonly broken: (rule: Rule, problem: string) => void;
-}
+import { SimulatedTab, type Rule } from './simulated-tab.js';
 
 /** One tab of a person: a client that watches the session, and the text that the person sees. */
-export class Tab {
-  readonly client: Client;
+export class Tab extends SimulatedTab {
   /** All that the assistant has said, as the person sees it. */
   view = '';
   #sending = 0;
@@ -32,17 +13,12 @@ export class Tab {
   readonly #ended = new Set<string>();
   readonly #stop = new AbortController();
 
-  constructor(
-    private readonly name: string,
-    private readonly session: ScriptedSession,
-    private readonly report: Report,
-    options: TabOptions,
-  ) {
-    this.client = createClient(options);
+  open(): void {
+    void this.#watch();
   }
 
   /** Watches until `close`. */
-  async watch(): Promise<void> {
+  async #watch(): Promise<void> {
     this.#isWatching = true;
     try {
       for await (const event of this.client.watch(this.#stop.signal)) this.#receive(event);
@@ -65,21 +41,19 @@ export class Tab {
     }
   }
 
-  /** Checks what the person sees once everything was delivered. */
   checkView(): void {
     const whole = this.session.said;
     if (this.view !== whole) this.#broken('completeness', `shows "${this.view}" instead of "${whole}"`);
   }
 
-  /** Checks what is left when no turn runs any more and everything was delivered. */
   checkEnd(): void {
     if (this.#open !== undefined) this.#broken('turns', `${this.#open} has not ended`);
     if (this.#sending > 0) this.#broken('progress', `${String(this.#sending)} messages are still being sent`);
   }
 
-  close(): void {
+  override close(): void {
     this.#stop.abort();
-    this.client.close();
+    super.close();
   }
 
   checkClosed(): void {
@@ -88,9 +62,7 @@ export class Tab {
 
   #receive(event: SessionEvent): void {
     const { type } = event;
-    const detail =
-      type === 'state' ? `state ${event.state.status} "${said(event.state)}"` : JSON.stringify(event);
-    this.report.trace(`${this.name}: >> ${detail}`);
+    this.traceEvent(this.name, event);
     if (type === 'state') this.#show(said(event.state));
     else if (type === 'text') this.#show(this.view + event.content);
     if (type === 'turn_started' || type === 'text' || type === 'turn_ended') this.#checkTurn(event);
