@@ -1,3 +1,4 @@
+import { codeOf } from './adapters/platform/node/error-code.js';
 import { createLog } from './adapters/telemetry/pino/log.js';
 import { createApp, type Application } from './app.js';
 import { describeStart } from './banner.js';
@@ -140,7 +141,7 @@ function startFailure(error: unknown): string {
     return `Diptych cannot start: the configuration has ${String(lines.length)} mistake${lines.length === 1 ? '' : 's'}:\n${lines.join('\n')}`;
   }
   if (!(error instanceof Error)) return `Diptych cannot start: ${String(error)}`;
-  const code = 'code' in error ? error.code : undefined;
+  const code = codeOf(error);
   const place = 'port' in error ? `port ${String(error.port)}` : 'the port';
   if (code === 'EADDRINUSE') {
     return `Diptych cannot start: ${place} is in use by another process; set PORT to a free one (0: any)`;

@@ -15,21 +15,24 @@ export function unescapePointer(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** True if a value is nested deeper than `limit` levels. Iterative, so that no depth can exhaust the call stack. */
+/** True if a value is nested deeper than `limit` levels. */
 export function isDeeperThan(value: JsonValue, limit: number): boolean {
-  let level: JsonValue[] = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > limit) return true;
-    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
-  }
+  let depth = 0;
+  for (const _ of levelsOf(value)) if (depth++ > limit) return true;
   return false;
 }
 
 /** True if a part of a value is a number that JSON cannot represent: `JSON.parse` makes infinity of 1e999. */
 export function hasInfinity(value: JsonValue): boolean {
-  for (let level: JsonValue[] = [value]; level.length > 0;) {
+  for (const level of levelsOf(value))
     if (level.some((item) => typeof item === 'number' && !Number.isFinite(item))) return true;
+  return false;
+}
+
+/** Yields the parts of a value, level by level. Iterative, so that no depth can exhaust the call stack. */
+function* levelsOf(value: JsonValue): Generator<readonly JsonValue[]> {
+  for (let level: JsonValue[] = [value]; level.length > 0;) {
+    yield level;
     level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
   }
-  return false;
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Signal } from '../../../core/model/event.js';
+import { codeOf } from '../../platform/node/error-code.js';
 import { LocalListeners } from '../local-listeners.js';
 import type { Bus } from '../../../core/ports/bus.js';
 import type { Log } from '../../../core/ports/log.js';
@@ -228,7 +229,7 @@ class RedisBus implements Bus {
 
   #leave(cause: Error | null): void {
     if (this.#isClosed) return;
-    const code = cause !== null && 'code' in cause ? cause.code : undefined;
+    const code = codeOf(cause);
     if (!this.#isAway) {
       this.#isAway = true;
       this.#log.warn({ err: cause }, 'Redis is unavailable: signals stay on this node until it is back');

@@ -1,4 +1,5 @@
 import { createContext, Script } from 'node:vm';
+import { codeOf } from './error-code.js';
 import { requireSpareDescriptors } from './spare-descriptors.js';
 
 /** Work was stopped because it exceeded its time limit. */
@@ -78,10 +79,5 @@ export function createTimeLimit(): TimeLimit {
 }
 
 function isTimeout(error: unknown): boolean {
-  return (
-    typeof error === 'object' &&
-    error !== null &&
-    'code' in error &&
-    error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
-  );
+  return codeOf(error) === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 }
